@@ -42,7 +42,7 @@ use std::sync::Arc;
 use allocations::Allocations;
 use by_index::ByIndex;
 use delay::Delayer;
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 use register_set::WORDS;
 use registers::Cut;
 use spans::{Span, Spans};
@@ -333,7 +333,9 @@ impl Checker {
             lds: is_chosen(Check::Lds).then(lds::Lds::default),
             races: is_chosen(Check::Races).then(|| races::Races::new(setup.races.clone())),
             waits: is_chosen(Check::Waits).then(waits::Waits::default),
-            hazards: is_chosen(Check::Hazards).then(|| hazards::Hazards::new(setup.gpu)),
+            // The rules are CDNA's. RDNA's hardware waits for registers itself.
+            hazards: (is_chosen(Check::Hazards) && setup.gpu.family() == Family::Cdna)
+                .then(|| hazards::Hazards::new(setup.gpu)),
             registers: shared.map(registers::Registers::new),
             findings: Findings::default(),
             spans: Spans::default(),

@@ -585,15 +585,15 @@ pub mod run {
     #[repr(u8)]
     pub enum Atomic {
         Add, AddF32, AddF64, And, CompareSwap, CompareSwapF32, CompareSwapF64, Decrement, Increment, MaskOr, MaxF32,
-        MaxF64, MinF32, MinF64, Or, PackedAddBf16, PackedAddF16, ReverseSub, SignedMax, SignedMin, Sub, Swap,
+        MaxF64, MinF32, MinF64, Or, PackedAddBf16, PackedAddF16, ReverseSub, SignedMax, SignedMin, Sub, SubClamp, Swap,
         UnsignedMax, UnsignedMin, Wrap, Xor,
     }
-    pub const ATOMICS: [Atomic; 26] = [
+    pub const ATOMICS: [Atomic; 27] = [
         Atomic::Add, Atomic::AddF32, Atomic::AddF64, Atomic::And, Atomic::CompareSwap, Atomic::CompareSwapF32,
         Atomic::CompareSwapF64, Atomic::Decrement, Atomic::Increment, Atomic::MaskOr, Atomic::MaxF32, Atomic::MaxF64,
         Atomic::MinF32, Atomic::MinF64, Atomic::Or, Atomic::PackedAddBf16, Atomic::PackedAddF16, Atomic::ReverseSub,
-        Atomic::SignedMax, Atomic::SignedMin, Atomic::Sub, Atomic::Swap, Atomic::UnsignedMax, Atomic::UnsignedMin,
-        Atomic::Wrap, Atomic::Xor,
+        Atomic::SignedMax, Atomic::SignedMin, Atomic::Sub, Atomic::SubClamp, Atomic::Swap, Atomic::UnsignedMax,
+        Atomic::UnsignedMin, Atomic::Wrap, Atomic::Xor,
     ];
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -616,10 +616,11 @@ pub mod run {
         s_cbranch_cdbgsys_or_user, s_cbranch_cdbguser, s_cbranch_execnz, s_cbranch_execz, s_cbranch_g_fork,
         s_cbranch_i_fork, s_cbranch_join, s_cbranch_scc0, s_cbranch_scc1, s_cbranch_vccnz, s_cbranch_vccz,
         s_dcache_discard, s_dcache_discard_x2, s_dcache_inv, s_dcache_inv_vol, s_dcache_wb, s_dcache_wb_vol,
-        s_decperflevel, s_endpgm, s_endpgm_ordered_ps_done, s_endpgm_saved, s_getpc_b64, s_icache_inv, s_incperflevel,
-        s_nop, s_rfe_b64, s_rfe_restore_b64, s_sendmsg, s_sendmsghalt, s_set_gpr_idx_idx, s_set_gpr_idx_mode,
-        s_set_gpr_idx_off, s_set_gpr_idx_on, s_set_valu_coexec_mode, s_sethalt, s_setkill, s_setpc_b64, s_setprio,
-        s_setvskip, s_sleep, s_swappc_b64, s_trap, s_ttracedata, s_waitcnt, s_wakeup, v_clrexcp,
+        s_decperflevel, s_denorm_mode, s_endpgm, s_endpgm_ordered_ps_done, s_endpgm_saved, s_getpc_b64, s_icache_inv,
+        s_incperflevel, s_nop, s_rfe_b64, s_rfe_restore_b64, s_round_mode, s_sendmsg, s_sendmsg_rtn_b32,
+        s_sendmsg_rtn_b64, s_sendmsghalt, s_set_gpr_idx_idx, s_set_gpr_idx_mode, s_set_gpr_idx_off, s_set_gpr_idx_on,
+        s_set_valu_coexec_mode, s_sethalt, s_setkill, s_setpc_b64, s_setprio, s_setvskip, s_sleep, s_swappc_b64, s_trap,
+        s_ttracedata, s_waitcnt, s_wakeup, v_clrexcp,
     }
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -968,8 +969,8 @@ pub mod run {
     pub enum ScalarLogic {
         s_and_b32, s_and_b64, s_andn2_b32, s_andn2_b64, s_ashr_i32, s_ashr_i64, s_bfe_i32, s_bfe_i64, s_bfe_u32,
         s_bfe_u64, s_bfm_b32, s_bfm_b64, s_lshl_b32, s_lshl_b64, s_lshr_b32, s_lshr_b64, s_nand_b32, s_nand_b64,
-        s_nor_b32, s_nor_b64, s_or_b32, s_or_b64, s_orn2_b32, s_orn2_b64, s_pack_hh_b32_b16, s_pack_lh_b32_b16,
-        s_pack_ll_b32_b16, s_xnor_b32, s_xnor_b64, s_xor_b32, s_xor_b64,
+        s_nor_b32, s_nor_b64, s_or_b32, s_or_b64, s_orn2_b32, s_orn2_b64, s_pack_hh_b32_b16, s_pack_hl_b32_b16,
+        s_pack_lh_b32_b16, s_pack_ll_b32_b16, s_xnor_b32, s_xnor_b64, s_xor_b32, s_xor_b64,
     }
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -986,7 +987,7 @@ pub mod run {
     #[repr(u8)]
     pub enum ScalarMoves {
         s_cmov_b32, s_cmov_b64, s_cmovk_i32, s_cselect_b32, s_cselect_b64, s_mov_b32, s_mov_b64, s_movk_i32,
-        s_movreld_b32, s_movreld_b64, s_movrels_b32, s_movrels_b64,
+        s_movreld_b32, s_movreld_b64, s_movrels_b32, s_movrels_b64, s_movrelsd_2_b32,
     }
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -1001,9 +1002,11 @@ pub mod run {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
     pub enum ScalarSaveExec {
-        s_and_saveexec_b64, s_andn1_saveexec_b64, s_andn1_wrexec_b64, s_andn2_saveexec_b64, s_andn2_wrexec_b64,
-        s_nand_saveexec_b64, s_nor_saveexec_b64, s_or_saveexec_b64, s_orn1_saveexec_b64, s_orn2_saveexec_b64,
-        s_xnor_saveexec_b64, s_xor_saveexec_b64,
+        s_and_not0_saveexec_b32, s_and_not0_wrexec_b32, s_and_not1_saveexec_b32, s_and_not1_wrexec_b32,
+        s_and_saveexec_b32, s_and_saveexec_b64, s_andn1_saveexec_b64, s_andn1_wrexec_b64, s_andn2_saveexec_b64,
+        s_andn2_wrexec_b64, s_nand_saveexec_b32, s_nand_saveexec_b64, s_nor_saveexec_b32, s_nor_saveexec_b64,
+        s_or_not0_saveexec_b32, s_or_not1_saveexec_b32, s_or_saveexec_b32, s_or_saveexec_b64, s_orn1_saveexec_b64,
+        s_orn2_saveexec_b64, s_xnor_saveexec_b32, s_xnor_saveexec_b64, s_xor_saveexec_b32, s_xor_saveexec_b64,
     }
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]

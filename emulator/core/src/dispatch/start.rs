@@ -3,7 +3,7 @@
 use std::array;
 
 use ferrowave_code_object::KernelDescriptor;
-use ferrowave_gpu::{Gpu, GpuLimits};
+use ferrowave_gpu::{Family, Gpu, GpuLimits};
 
 use super::{INITIAL, arguments::LaunchData, scratch::PrivateMemory};
 use crate::exec::{ACCUMULATORS, Allocated, Lanes, Mode, Prepared, Segment, Wave};
@@ -139,6 +139,16 @@ impl Start<'_> {
     /// may not fit in the nine bits.
     fn allocated(&self, in_group: bool) -> Allocated {
         let vgprs = u32::from(self.descriptor.granulated_workitem_vgpr_count) & 0x3f;
+        if self.gpu.family() == Family::Rdna {
+            // RDNA 3 ISA guide, «Hardware registers»: VGPR_SIZE in bits 19 to 12, in the descriptor's units; VGPR_SHARED_SIZE of
+            // LDS_ALLOC in bits 27 to 24.
+            return Allocated {
+                gprs: vgprs << 12,
+                lds: (self.allocated_lds_bytes() / 256) << 12
+                    | u32::from(self.descriptor.shared_vgprs / 8) << 24,
+                in_group,
+            };
+        }
         // In units of 16; the descriptor uses units of 8.
         let sgprs = u32::from(self.descriptor.granulated_wavefront_sgpr_count) / 2;
         let vgprs = match self.descriptor.accum_offset {
@@ -167,9 +177,10 @@ impl Start<'_> {
 
     /// The registers that [`Self::wave`] initializes, the same in every wave.
     pub(super) fn prepared(&self) -> Prepared {
-        let mut scalars = match self.has_architected_scratch() {
-            true => 3 << FLAT_SCRATCH,
-            false => 0,
+        // RDNA has FLAT_SCRATCH among the hardware registers.
+        let mut scalars = match (self.has_architected_scratch(), self.gpu.family()) {
+            (true, Family::Cdna) => 3 << FLAT_SCRATCH,
+            _ => 0,
         };
         self.sgprs(0, [0; 3], 0, |code, _| {
             scalars |= 1_u128.checked_shl(code.into()).unwrap_or(0);

@@ -150,6 +150,20 @@ pub(super) fn clear<const C: usize>(w: &mut Wave<C>, register: u16, count: u16, 
     }
 }
 
+/// Writes what `f` makes of 0 and the old value to the lanes of `mask`: what a small load out of range gives.
+#[inline(always)]
+pub(super) fn clear_small<T: Default, const C: usize>(
+    w: &mut Wave<C>,
+    register: u16,
+    mask: u64,
+    f: impl Fn(T, u32) -> u32,
+) {
+    for lane in super::wave::lanes_of(mask) {
+        let slot = &mut w.lanes_mut(register).as_mut_array()[lane];
+        *slot = f(T::default(), *slot);
+    }
+}
+
 /// The lanes of an array of vectors, by lane number.
 trait Flattened {
     fn as_flattened_lanes(&self) -> &[u64];

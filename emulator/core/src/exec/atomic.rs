@@ -65,6 +65,8 @@ pub(crate) fn apply64(atomic: Atomic, old: u64, data: u64, compare: u64) -> u64 
                 old
             }
         }
+        // At least 0.
+        Atomic::SubClamp => old.saturating_sub(data),
         Atomic::Add => old.wrapping_add(data),
         Atomic::Sub => old.wrapping_sub(data),
         Atomic::ReverseSub => data.wrapping_sub(old),

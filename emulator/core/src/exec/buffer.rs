@@ -4,10 +4,10 @@ mod format;
 mod target;
 pub(super) mod typed;
 
-use self::target::{IDXEN, OFFEN, TFE, Target};
+use self::target::{IDXEN, OFFEN, RDNA, TFE, Target};
 use super::{
     Context, Wave,
-    access::{Access, clear},
+    access::{Access, clear, clear_small},
     atomic,
     lanes::Binder,
     operation::{Flow, Handler, Operation},
@@ -15,12 +15,14 @@ use super::{
     split,
     transfer::Transfers,
 };
+use ferrowave_gpu::{Family, Gpu};
 use ferrowave_isa::MemoryControl;
 
 /// `control[2]` of a buffer instruction.
-pub(crate) fn address_control(memory: &MemoryControl) -> u8 {
+pub(crate) fn address_control(gpu: Gpu, memory: &MemoryControl) -> u8 {
     let bit = |set: bool, bit: u8| if set { bit } else { 0 };
-    bit(memory.idxen, IDXEN) | bit(memory.offen, OFFEN) | bit(memory.tfe, TFE)
+    let rdna = gpu.family() == Family::Rdna;
+    bit(memory.idxen, IDXEN) | bit(memory.offen, OFFEN) | bit(memory.tfe, TFE) | bit(rdna, RDNA)
 }
 
 /// Writes the status word of an access that touched only existing memory.
@@ -88,7 +90,7 @@ impl<const C: usize> Transfers for Buffers<C> {
     fn load_small<T, F>(&self, f: F) -> Handler
     where
         T: Small,
-        F: Fn(T) -> u32 + Copy + 'static,
+        F: Fn(T, u32) -> u32 + Copy + 'static,
     {
         self.0.bind(
             #[inline(always)]
@@ -104,11 +106,11 @@ impl<const C: usize> Transfers for Buffers<C> {
                     }
                 } else {
                     match target.access(c, o, inside, 0, bytes, false) {
-                        Ok(access) => access.load_small::<T>(w, o.dst, |x, _| f(x)),
+                        Ok(access) => access.load_small::<T>(w, o.dst, f),
                         Err(flow) => return flow,
                     }
                 }
-                clear(w, o.dst, 1, target.exec & !inside);
+                clear_small::<T, C>(w, o.dst, target.exec & !inside, f);
                 put_status(w, o, o.dst + 1);
                 Flow::Next
             },

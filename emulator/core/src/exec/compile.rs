@@ -22,7 +22,7 @@ use super::{
     output_modifier, packed, pair, permlane_swap, sad, saturating, scalar, scalar_memory,
     scratch::Scratch,
     sdwa_dpp,
-    simd::SimdLevel,
+    simd::{LANES, SimdLevel},
     to_lds, transfer,
 };
 use ferrowave_isa::{
@@ -155,7 +155,7 @@ impl<const C: usize> Compiler<'_, C> {
         };
         o.sdst = register(&i.sdst)?;
         o.detail = detail;
-        o.control = control_bytes(i);
+        o.control = control_bytes(self.gpu, i);
         let m = &i.modifiers;
         (o.abs, o.neg, o.neg_hi) = (m.abs, m.neg, m.neg_hi);
         (o.op_sel, o.op_sel_hi) = (m.op_sel, m.op_sel_hi);
@@ -164,9 +164,6 @@ impl<const C: usize> Compiler<'_, C> {
             Format::Sopp | Format::Sopk => immediate(i),
             _ => i64::from(i.memory.offset),
         };
-        if i.op == Op::s_waitcnt && self.gpu.family() != Family::Cdna {
-            o.imm = control::waits(&isa::WaitCounts::of(Some(i)));
-        }
         if control::is_branch(i) {
             o.imm = self.branch_target(word, o.imm)?;
         }
@@ -230,7 +227,9 @@ impl<const C: usize> Compiler<'_, C> {
             Run::HardwareRegisters(op) => {
                 let register = immediate(i) as u32 & 0x3f;
                 match op {
-                    HardwareRegisters::s_getreg_b32 => !hardware_registers::is_readable(register),
+                    HardwareRegisters::s_getreg_b32 => {
+                        !hardware_registers::is_readable(self.gpu, register)
+                    }
                     HardwareRegisters::s_setreg_b32 | HardwareRegisters::s_setreg_imm32_b32 => {
                         !hardware_registers::is_writable(register)
                     }
@@ -294,8 +293,11 @@ impl<const C: usize> Compiler<'_, C> {
             Run::ScalarCompare(op) => scalar::compare(b, op),
             Run::ScalarSaveExec(op) => scalar::save_exec(b, op),
             Run::ScalarConstant(op) => scalar::constant(b, op),
-            Run::HardwareRegisters(op) => hardware_registers::handler(b, op),
-            Run::Control(op) => control::handler(b, op),
+            Run::HardwareRegisters(op) => hardware_registers::handler(b, gpu, op),
+            Run::Control(op) => with((
+                control::handler(b, op),
+                u8::from(control::awaits_stores(gpu, i)),
+            )),
 
             Run::IntegerArithmetic(op) => integer::arithmetic(b, op),
             Run::IntegerBits(op) => integer::bits(b, op),
@@ -343,19 +345,22 @@ impl<const C: usize> Compiler<'_, C> {
             Run::MfmaNarrow(op) => mfma::narrow(wide()?, op),
 
             Run::ScalarMemory(op) => scalar_memory::handler(b, op),
-            Run::GlobalLoad(op) => transfer::load(op, Global(b)),
+            Run::GlobalLoad(op) => transfer::load(op, i.keeps(), Global(b)),
             Run::GlobalStore(op) => transfer::store(op, Global(b)),
-            Run::FlatLoad(op) => transfer::load(op, Flat(b)),
+            Run::FlatLoad(op) => transfer::load(op, i.keeps(), Flat(b)),
             Run::FlatStore(op) => transfer::store(op, Flat(b)),
-            Run::ScratchLoad(op) => transfer::load(op, Scratch(b)),
+            Run::ScratchLoad(op) => transfer::load(op, i.keeps(), Scratch(b)),
             Run::ScratchStore(op) => transfer::store(op, Scratch(b)),
-            Run::BufferLoad(op) => transfer::load(op, Buffers(b)),
+            Run::BufferLoad(op) => transfer::load(op, i.keeps(), Buffers(b)),
             Run::BufferStore(op) => transfer::store(op, Buffers(b)),
             Run::TypedComponents(op) => with(typed::components(b, i, op)),
-            Run::LdsLoad(op) => transfer::load(op, Lds(b)),
+            Run::LdsLoad(op) => transfer::load(op, i.keeps(), Lds(b)),
             Run::LdsStore(op) => transfer::store(op, Lds(b)),
             Run::LdsPairs(op) => lds::pairs(b, op),
-            Run::LdsPermute(op) => lds::permute(b, op),
+            Run::LdsPermute(op) => match gpu.family() {
+                Family::Rdna => lds::permute::<32, C>(b, op),
+                Family::Cdna => lds::permute::<LANES, C>(b, op),
+            },
             Run::LdsExchange(op) => lds_exchange::handler(b, op),
             Run::LdsTranspose(op) => lds_transpose::handler(wide()?, op),
             Run::Gws(op) => gws::handler(b, op),
@@ -387,13 +392,13 @@ fn careful((handler, what): (Handler, Arithmetic)) -> (Handler, u8) {
 }
 
 /// The control bytes of an instruction: what its handler needs beside operands and modifiers.
-fn control_bytes(i: &Instruction) -> [u8; 3] {
+fn control_bytes(gpu: Gpu, i: &Instruction) -> [u8; 3] {
     let m = &i.matrix;
     let returns = u8::from(i.has_result());
     match i.format {
         Format::Smem | Format::Flat | Format::Global => [returns, 0, 0],
-        Format::Mubuf => [returns, 0, buffer::address_control(&i.memory)],
-        Format::Mtbuf => [i.memory.format, 0, buffer::address_control(&i.memory)],
+        Format::Mubuf => [returns, 0, buffer::address_control(gpu, &i.memory)],
+        Format::Mtbuf => [i.memory.format, 0, buffer::address_control(gpu, &i.memory)],
         Format::Mai => [m.cbsz, m.abid, m.blgp],
         Format::Vop1
         | Format::Vop2

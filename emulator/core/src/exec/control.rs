@@ -6,9 +6,10 @@ use super::{
     Context, FaultKind, Wave,
     lanes::{Binder, vcc},
     operation::{Flow, Handler, Operation},
-    panic,
-    wave::M0,
+    panic, scalar_memory,
+    wave::{M0, Mode},
 };
+use ferrowave_gpu::{Family, Gpu};
 use ferrowave_isa::{
     Counter, Instruction, WaitCounts,
     run::{Control, Run},
@@ -59,7 +60,7 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: Control) -> Handler {
         Control::s_waitcnt => b.bind(
             #[inline(always)]
             |_, c, o| {
-                if awaits_stores(o) {
+                if o.detail != 0 {
                     c.settle();
                 }
                 fence(Ordering::AcqRel);
@@ -80,6 +81,41 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: Control) -> Handler {
                 c.settle();
                 fence(Ordering::AcqRel);
                 Flow::Next
+            },
+        ),
+        // RDNA has an instruction for each half of MODE's lowest byte.
+        Control::s_round_mode => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                w.mode = Mode::from_bits(w.mode.bits() & !0xf | o.imm as u32 & 0xf);
+                Flow::Changed
+            },
+        ),
+        Control::s_denorm_mode => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                w.mode = Mode::from_bits(w.mode.bits() & !0xf0 | (o.imm as u32 & 0xf) << 4);
+                Flow::Changed
+            },
+        ),
+        Control::s_sendmsg_rtn_b32 => b.bind(
+            #[inline(always)]
+            |w, c, o| match answer(o) {
+                Some(value) => {
+                    w.set_scalar(o.dst, value as u32);
+                    Flow::Next
+                }
+                None => no_answer(c, o),
+            },
+        ),
+        Control::s_sendmsg_rtn_b64 => b.bind(
+            #[inline(always)]
+            |w, c, o| match answer(o) {
+                Some(value) => {
+                    w.set_scalar_pair(o.dst, value);
+                    Flow::Next
+                }
+                None => no_answer(c, o),
             },
         ),
         Control::s_endpgm | Control::s_endpgm_saved | Control::s_endpgm_ordered_ps_done => b.bind(
@@ -260,6 +296,31 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: Control) -> Handler {
     }
 }
 
+/// What the hardware answers to a message (RDNA 3 ISA guide, «S_SENDMSG_RTN»): the doorbell's number, the draw's identifier and
+/// the trap handler's addresses, which are all 0 here, and the real-time counter.
+fn answer(o: &Operation) -> Option<u64> {
+    const DOORBELL: u64 = 0x80;
+    const REAL_TIME: u64 = 0x83;
+    const TRAP_HANDLER: u64 = 0x85;
+    const SAVE_WAVE: u64 = 0x84;
+    match o.src[0].value & 0xff {
+        REAL_TIME => Some(scalar_memory::nanoseconds() / 10),
+        SAVE_WAVE => None,
+        DOORBELL..=TRAP_HANDLER => Some(0),
+        _ => None,
+    }
+}
+
+#[cold]
+fn no_answer(c: &mut Context<'_>, o: &Operation) -> Flow {
+    c.fail(FaultKind::Unsupported {
+        what: format!(
+            "message {:#x} of s_sendmsg_rtn has no answer here; 0x80 to 0x83 and 0x85 have",
+            o.src[0].value & 0xff
+        ),
+    })
+}
+
 impl Context<'_> {
     /// Makes earlier stores visible to all threads before any later load.
     #[inline(always)]
@@ -271,17 +332,13 @@ impl Context<'_> {
     }
 }
 
-/// Whether an `s_waitcnt` waits for the vector unit's stores: `vmcnt` is not its maximum (CDNA3 ISA guide, `S_WAITCNT`:
-/// bits 3:0 and 15:14).
-pub(super) fn awaits_stores(o: &Operation) -> bool {
-    const VMCNT: u16 = 0xc00f;
-    o.imm as u16 & VMCNT != VMCNT
-}
-
-/// The constant of an `s_waitcnt` that waits for stores if an instruction with these counts does.
-pub(super) fn waits(counts: &WaitCounts) -> i64 {
-    let stores = counts.left(Counter::Vs) != u32::MAX;
-    if stores { 0 } else { -1 }
+/// Whether an instruction waits for the vector unit's stores, which a counter of their own counts on RDNA.
+pub(super) fn awaits_stores(gpu: Gpu, i: &Instruction) -> bool {
+    let counter = match gpu.family() {
+        Family::Cdna => Counter::Vm,
+        Family::Rdna => Counter::Vs,
+    };
+    WaitCounts::of(Some(i)).left(counter) != u32::MAX
 }
 
 #[inline(always)]

@@ -257,7 +257,7 @@ impl<const C: usize> Transfers for Global<C> {
     fn load_small<T, F>(&self, f: F) -> Handler
     where
         T: Small,
-        F: Fn(T) -> u32 + Copy + 'static,
+        F: Fn(T, u32) -> u32 + Copy + 'static,
     {
         self.0.bind(
             #[inline(always)]
@@ -269,7 +269,7 @@ impl<const C: usize> Transfers for Global<C> {
                     size_of::<T>() as u32,
                     false,
                     #[inline(always)]
-                    |w, a| a.load_small::<T>(w, o.dst, |x, _| f(x)),
+                    |w, a| a.load_small::<T>(w, o.dst, f),
                 )
             },
         )
@@ -329,7 +329,7 @@ impl<const C: usize> Transfers for Flat<C> {
     fn load_small<T, F>(&self, f: F) -> Handler
     where
         T: Small,
-        F: Fn(T) -> u32 + Copy + 'static,
+        F: Fn(T, u32) -> u32 + Copy + 'static,
     {
         self.0.bind(move |w, c, o| {
             visit_flat(
@@ -338,7 +338,7 @@ impl<const C: usize> Transfers for Flat<C> {
                 o,
                 size_of::<T>() as u32,
                 false,
-                &mut |w, a| a.load_small::<T>(w, o.dst, |x, _| f(x)),
+                &mut |w, a| a.load_small::<T>(w, o.dst, f),
                 &mut |w, c, p| p.load_small::<T>(w, c, o, f),
             )
         })

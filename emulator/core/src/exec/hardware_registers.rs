@@ -1,14 +1,16 @@
 //! `s_getreg` and `s_setreg`: the hardware registers that a kernel can read and write.
 //!
 //! Numbers and fields are from the CDNA4 ISA guide, tables 3 to 7 and 19 to 22; SH_MEM_BASES, which it omits, is from
-//! LLVM (`AMDGPUAsmUtils`).
+//! LLVM (`AMDGPUAsmUtils`), as are the numbers of RDNA's registers, some of which are others' on CDNA.
 
 use super::{
     PRIVATE_APERTURE, SHARED_APERTURE, Wave,
     lanes::{Binder, vcc},
     operation::{Flow, Handler, Operation},
+    scalar_memory,
     wave::Mode,
 };
+use ferrowave_gpu::{Family, Gpu};
 use ferrowave_isa::run::HardwareRegisters;
 
 const MODE: u32 = 1;
@@ -26,15 +28,33 @@ const TMA_HI: u32 = 19;
 const XCC_ID: u32 = 20;
 const SNAPSHOT_PC_HI: u32 = 24;
 
+/// RDNA: the address of the wave's private memory, the wave's place on the GPU, and a counter of cycles.
+const RDNA_FLAT_SCRATCH_LO: u32 = 20;
+const RDNA_FLAT_SCRATCH_HI: u32 = 21;
+const RDNA_HW_ID1: u32 = 23;
+const RDNA_HW_ID2: u32 = 24;
+const RDNA_SHADER_CYCLES: u32 = 29;
+
 /// Bit of MODE that `s_setvskip` also sets; [`Wave::skips_vector`] holds it.
 const VSKIP: u32 = 1 << 28;
 
 /// Whether a kernel can read a register here.
-pub(crate) fn is_readable(register: u32) -> bool {
-    matches!(
-        register,
-        MODE..=IB_STS | SH_MEM_BASES | TBA_LO..=TMA_HI | XCC_ID..=SNAPSHOT_PC_HI
-    )
+pub(crate) fn is_readable(gpu: Gpu, register: u32) -> bool {
+    match gpu.family() {
+        Family::Cdna => matches!(
+            register,
+            MODE..=IB_STS | SH_MEM_BASES | TBA_LO..=TMA_HI | XCC_ID..=SNAPSHOT_PC_HI
+        ),
+        Family::Rdna => matches!(
+            register,
+            MODE..=TRAPSTS
+                | GPR_ALLOC..=IB_STS
+                | SH_MEM_BASES
+                | RDNA_FLAT_SCRATCH_LO..=RDNA_FLAT_SCRATCH_HI
+                | RDNA_HW_ID1..=RDNA_HW_ID2
+                | RDNA_SHADER_CYCLES
+        ),
+    }
 }
 
 /// Whether a kernel can write a register here. Without privilege, the hardware ignores writes to STATUS.
@@ -43,17 +63,18 @@ pub(crate) fn is_writable(register: u32) -> bool {
 }
 
 /// The handler of `s_getreg` and `s_setreg`.
-pub(super) fn handler<const C: usize>(b: Binder<C>, op: HardwareRegisters) -> Handler {
+pub(super) fn handler<const C: usize>(b: Binder<C>, gpu: Gpu, op: HardwareRegisters) -> Handler {
     match op {
-        HardwareRegisters::s_getreg_b32 => b.bind(
-            #[inline(always)]
-            |w, _, o| {
-                let (register, offset, size) = field(o);
-                let value = (u64::from(read(w, register)) >> offset) & ((1 << size) - 1);
-                w.set_scalar(o.dst, value as u32);
-                Flow::Next
-            },
-        ),
+        HardwareRegisters::s_getreg_b32 => match gpu.family() {
+            Family::Cdna => b.bind(
+                #[inline(always)]
+                |w, _, o| get(w, o, read),
+            ),
+            Family::Rdna => b.bind(
+                #[inline(always)]
+                |w, _, o| get(w, o, read_rdna),
+            ),
+        },
         HardwareRegisters::s_setreg_b32 | HardwareRegisters::s_setreg_imm32_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
@@ -62,6 +83,34 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: HardwareRegisters) -> Ha
                 Flow::Changed
             },
         ),
+    }
+}
+
+#[inline(always)]
+fn get<const C: usize>(
+    w: &mut Wave<C>,
+    o: &Operation,
+    read: impl Fn(&Wave<C>, u32) -> u32,
+) -> Flow {
+    let (register, offset, size) = field(o);
+    let value = (u64::from(read(w, register)) >> offset) & ((1 << size) - 1);
+    w.set_scalar(o.dst, value as u32);
+    Flow::Next
+}
+
+/// As [`read`] for the registers whose numbers mean others on RDNA.
+fn read_rdna<const C: usize>(w: &Wave<C>, register: u32) -> u32 {
+    let scratch = w.private.base.unwrap_or(0);
+    match register {
+        RDNA_FLAT_SCRATCH_LO => scratch as u32,
+        RDNA_FLAT_SCRATCH_HI => (scratch >> 32) as u32,
+        // The wave's number on its SIMD, and the SIMD's number.
+        RDNA_HW_ID1 => (w.index / 4) & 0x1f | (w.index & 3) << 8,
+        // All waves are of one queue and process.
+        RDNA_HW_ID2 => 0,
+        // Twenty bits.
+        RDNA_SHADER_CYCLES => scalar_memory::nanoseconds() as u32 & 0xf_ffff,
+        other => read(w, other),
     }
 }
 

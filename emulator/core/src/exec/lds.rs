@@ -272,24 +272,18 @@ impl<const C: usize> Transfers for Lds<C> {
     fn load_small<T, F>(&self, f: F) -> Handler
     where
         T: Small,
-        F: Fn(T) -> u32 + Copy + 'static,
+        F: Fn(T, u32) -> u32 + Copy + 'static,
     {
         self.0.bind(
             #[inline(always)]
             move |w, c, o| {
                 w.lds_turn.read();
-                visit(
-                    w,
-                    c,
-                    o,
-                    size_of::<T>() as u32,
-                    false,
-                    1,
-                    #[inline(always)]
-                    |w, a| {
-                        a.load_small::<T>(w, o.dst, |x, _| f(x));
-                    },
-                )
+                let (exec, addresses) = (w.active(), addresses(w, o));
+                let bytes = size_of::<T>() as u32;
+                let near = access::reach_lds(c, &addresses, o.imm as u32, exec, bytes, false);
+                near.by_address().load_small::<T>(w, o.dst, f);
+                access::clear_small::<T, C>(w, o.dst, exec & !near.exec, f);
+                Flow::Next
             },
         )
     }
@@ -356,7 +350,9 @@ pub(super) fn pairs<const C: usize>(b: Binder<C>, op: LdsPairs) -> Handler {
     }
 }
 
-pub(super) fn permute<const C: usize>(b: Binder<C>, op: LdsPermute) -> Handler {
+/// `NEAR` is the number of lanes among which data moves, if the wave has as many: on RDNA 3, each half of a wave of 64 lanes has its own (LLVM's
+/// `GCNSubtarget::supportsWaveWideBPermute`).
+pub(super) fn permute<const NEAR: usize, const C: usize>(b: Binder<C>, op: LdsPermute) -> Handler {
     match op {
         // Backward: each lane reads the lane that its address names; inactive lanes give 0.
         LdsPermute::ds_bpermute_b32 => b.bind(
@@ -366,9 +362,10 @@ pub(super) fn permute<const C: usize>(b: Binder<C>, op: LdsPermute) -> Handler {
                 let values = Lanes::of(chunks::<_, C>(|c| w.chunk(data, c)));
                 let indices = Lanes::of(chunks::<_, C>(|c| w.chunk(address, c)));
                 let mut result = Lanes::splat(0);
+                let near = NEAR.min(16 * C);
                 for lane in 0..16 * C {
-                    let from =
-                        indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4 % (16 * C);
+                    let number = indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4;
+                    let from = lane / near * near + number % near;
                     if w.active() >> from & 1 == 1 {
                         result.as_mut_array()[lane] = values.as_array()[from];
                     }
@@ -385,9 +382,10 @@ pub(super) fn permute<const C: usize>(b: Binder<C>, op: LdsPermute) -> Handler {
                 let values = Lanes::of(chunks::<_, C>(|c| w.chunk(data, c)));
                 let indices = Lanes::of(chunks::<_, C>(|c| w.chunk(address, c)));
                 let mut result = Lanes::splat(0);
+                let near = NEAR.min(16 * C);
                 for lane in (0..16 * C).filter(|lane| w.active() >> lane & 1 == 1) {
-                    let to =
-                        indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4 % (16 * C);
+                    let number = indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4;
+                    let to = lane / near * near + number % near;
                     result.as_mut_array()[to] = values.as_array()[lane];
                 }
                 w.commit(o.dst, *result.chunks());

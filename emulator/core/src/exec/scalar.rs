@@ -138,6 +138,36 @@ impl<const C: usize> Binder<C> {
     }
 }
 
+impl<const C: usize> Binder<C> {
+    /// As [`Binder::save_exec`] for the lower half of EXEC, which is all of it in waves of 32 lanes.
+    fn save_exec_low<F: Fn(u32, u32) -> u32 + Copy + 'static>(self, f: F) -> Handler {
+        self.exec_low(f, |old, _| old)
+    }
+
+    /// As [`Binder::write_exec`] for the lower half of EXEC.
+    fn write_exec_low<F: Fn(u32, u32) -> u32 + Copy + 'static>(self, f: F) -> Handler {
+        self.exec_low(f, |_, new| new)
+    }
+
+    fn exec_low<F, G>(self, f: F, result: G) -> Handler
+    where
+        F: Fn(u32, u32) -> u32 + Copy + 'static,
+        G: Fn(u32, u32) -> u32 + Copy + 'static,
+    {
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (source, old) = (w.read32(&o.src[0]), w.exec as u32);
+                let new = f(source, old);
+                w.exec = w.exec & !0xffff_ffff | u64::from(new);
+                w.scc = new != 0;
+                w.set_scalar(o.dst, result(old, new));
+                Flow::Next
+            },
+        )
+    }
+}
+
 /// Sets SCC to whether the result is nonzero.
 fn flag32<const C: usize>(w: &mut Wave<C>, value: u32) -> u32 {
     w.scc = value != 0;
@@ -196,6 +226,17 @@ pub(super) fn moves<const C: usize>(b: Binder<C>, op: ScalarMoves) -> Handler {
             |w, _, o| {
                 let value = w.read32(&o.src[0]);
                 w.set_scalar(relative(w, o.dst), value);
+                Flow::Next
+            },
+        ),
+        ScalarMoves::s_movrelsd_2_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let m0 = w.scalar(M0);
+                let from = o.src[0].register.wrapping_add(m0 as u16 & 0x3ff);
+                let value = w.scalar(from.min(104));
+                let to = o.dst.wrapping_add((m0 >> 16) as u16 & 0x3ff);
+                w.set_scalar(to.min(104), value);
                 Flow::Next
             },
         ),
@@ -440,6 +481,7 @@ pub(super) fn logic<const C: usize>(b: Binder<C>, op: ScalarLogic) -> Handler {
         }
         ScalarLogic::s_pack_ll_b32_b16 => b.s2(|_, x, y| x & 0xffff | y << 16),
         ScalarLogic::s_pack_lh_b32_b16 => b.s2(|_, x, y| x & 0xffff | y & 0xffff_0000),
+        ScalarLogic::s_pack_hl_b32_b16 => b.s2(|_, x, y| x >> 16 | y << 16),
         ScalarLogic::s_pack_hh_b32_b16 => b.s2(|_, x, y| x >> 16 | y & 0xffff_0000),
     }
 }
@@ -519,6 +561,18 @@ pub(super) fn save_exec<const C: usize>(b: Binder<C>, op: ScalarSaveExec) -> Han
         ScalarSaveExec::s_andn1_saveexec_b64 => b.save_exec(|s, exec| !s & exec),
         ScalarSaveExec::s_andn1_wrexec_b64 => b.write_exec(|s, exec| !s & exec),
         ScalarSaveExec::s_orn1_saveexec_b64 => b.save_exec(|s, exec| !s | exec),
+        ScalarSaveExec::s_and_saveexec_b32 => b.save_exec_low(|s, exec| s & exec),
+        ScalarSaveExec::s_or_saveexec_b32 => b.save_exec_low(|s, exec| s | exec),
+        ScalarSaveExec::s_xor_saveexec_b32 => b.save_exec_low(|s, exec| s ^ exec),
+        ScalarSaveExec::s_nand_saveexec_b32 => b.save_exec_low(|s, exec| !(s & exec)),
+        ScalarSaveExec::s_nor_saveexec_b32 => b.save_exec_low(|s, exec| !(s | exec)),
+        ScalarSaveExec::s_xnor_saveexec_b32 => b.save_exec_low(|s, exec| !(s ^ exec)),
+        ScalarSaveExec::s_and_not0_saveexec_b32 => b.save_exec_low(|s, exec| !s & exec),
+        ScalarSaveExec::s_or_not0_saveexec_b32 => b.save_exec_low(|s, exec| !s | exec),
+        ScalarSaveExec::s_and_not1_saveexec_b32 => b.save_exec_low(|s, exec| s & !exec),
+        ScalarSaveExec::s_or_not1_saveexec_b32 => b.save_exec_low(|s, exec| s | !exec),
+        ScalarSaveExec::s_and_not0_wrexec_b32 => b.write_exec_low(|s, exec| !s & exec),
+        ScalarSaveExec::s_and_not1_wrexec_b32 => b.write_exec_low(|s, exec| s & !exec),
     }
 }
 

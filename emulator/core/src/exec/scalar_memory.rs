@@ -46,9 +46,14 @@ fn time<const UNIT: u64, const C: usize>(
     _: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {
-    let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    w.set_scalar_pair(o.dst, time.map_or(0, |time| time.as_nanos() as u64) / UNIT);
+    w.set_scalar_pair(o.dst, nanoseconds() / UNIT);
     Flow::Next
+}
+
+/// The host's clock.
+pub(super) fn nanoseconds() -> u64 {
+    let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    time.map_or(0, |time| time.as_nanos() as u64)
 }
 
 /// The handler of an atomic operation; its first source is a buffer resource or an address.

@@ -154,12 +154,12 @@ impl<const C: usize> Private<C> {
         w: &mut Wave<C>,
         c: &mut Context<'_>,
         o: &Operation,
-        f: impl Fn(T) -> u32,
+        f: impl Fn(T, u32) -> u32,
     ) -> Flow {
         if self.aligned {
             return match self.access(c, o, 0, size_of::<T>() as u32, false) {
                 Ok(access) => {
-                    access.load_small::<T>(w, o.dst, |x, _| f(x));
+                    access.load_small::<T>(w, o.dst, f);
                     Flow::Next
                 }
                 Err(flow) => flow,
@@ -284,7 +284,7 @@ impl<const C: usize> Transfers for Scratch<C> {
     fn load_small<T, F>(&self, f: F) -> Handler
     where
         T: Small,
-        F: Fn(T) -> u32 + Copy + 'static,
+        F: Fn(T, u32) -> u32 + Copy + 'static,
     {
         self.0.bind(
             #[inline(always)]

@@ -59,7 +59,7 @@ pub(super) fn load_small<T: Small, const C: usize>(
     w: &mut Wave<C>,
     register: u16,
     mut byte: impl FnMut(u64) -> Result<Access<C>, Flow>,
-    f: impl Fn(T) -> u32,
+    f: impl Fn(T, u32) -> u32,
 ) -> Flow {
     let (low, high) = match (byte(0), byte(1)) {
         (Ok(low), Ok(high)) => (low, high),
@@ -68,7 +68,8 @@ pub(super) fn load_small<T: Small, const C: usize>(
     low.each(|lane, address| {
         // SAFETY: the lane is active, so both bytes were checked.
         let bytes = unsafe { [low.moves.read(address), low.moves.read(high.lane(lane))] };
-        w.lanes_mut(register).as_mut_array()[lane] = f(T::from_half(u16::from_le_bytes(bytes)));
+        let slot = &mut w.lanes_mut(register).as_mut_array()[lane];
+        *slot = f(T::from_half(u16::from_le_bytes(bytes)), *slot);
     });
     Flow::Next
 }

@@ -99,6 +99,34 @@ impl Format {
         Ok(Format { widths, number })
     }
 
+    /// RDNA 3's format with this code, which stands for a data format and a number format (LLVM's `AMDGPUAsmUtils`,
+    /// `UfmtGFX11`).
+    pub(super) fn unified(code: u8) -> Result<Self, NoFormat> {
+        // Unorm, Snorm, Uscaled, Sscaled, Uint, Sint, Float: 0 to 5 and 7.
+        let (data, number) = match code {
+            0 => return Err(NoFormat::Unbound),
+            1..=6 => (1, code - 1),
+            7..=13 => (2, number_from(code - 7)),
+            14..=19 => (3, code - 14),
+            20..=22 => (4, [4, 5, 7][usize::from(code - 20)]),
+            23..=29 => (5, number_from(code - 23)),
+            30 => (6, 7),
+            31 => (7, 7),
+            32 => (8, 0),
+            33 => (8, 1),
+            34 => (8, 4),
+            35 => (8, 5),
+            36..=41 => (9, code - 36),
+            42..=47 => (10, code - 42),
+            48..=50 => (11, [4, 5, 7][usize::from(code - 48)]),
+            51..=57 => (12, number_from(code - 51)),
+            58..=60 => (13, [4, 5, 7][usize::from(code - 58)]),
+            61..=63 => (14, [4, 5, 7][usize::from(code - 61)]),
+            _ => return Err(NoFormat::Unknown),
+        };
+        Self::new(data, number)
+    }
+
     pub(super) fn components(&self) -> usize {
         self.widths.len()
     }
@@ -205,6 +233,14 @@ impl Format {
             Number::Sint => half as u16 as i16 as u32,
             _ => widened(half),
         }
+    }
+}
+
+/// The number format at a place among all seven.
+fn number_from(place: u8) -> u8 {
+    match place {
+        6 => 7,
+        other => other,
     }
 }
 

@@ -30,7 +30,20 @@
 //!
 //! Loads and stores of several dwords are checked dword by dword, atomic operations and formats as a whole (the guide's
 //! notes 3 and 4). A dword or a smaller unit is in range with all its bytes or not at all.
-//! notes 3 and 4). A dword or a smaller piece is in range with all its bytes or not at all.
+//!
+//! # RDNA
+//!
+//! The resource states the kind of check (`OOB_SELECT`, RDNA 3 ISA guide, «Buffer Range Checking»; Mesa's names in
+//! `ac_descriptors.c`), and element sizes of 4, 8 or 16 bytes (`SWIZZLE_ENABLE`):
+//!
+//! | code | Mesa's name | out of range |
+//! |---|---|---|
+//! | 0 | structured with offset | index ≥ records, or offset + bytes > stride |
+//! | 1 | structured | index ≥ records |
+//! | 2 | disabled | if there are no records |
+//! | 3 | raw | offset + bytes > records − scalar offset; as 0 in swizzled buffers with a stride |
+//!
+//! The format is one code for both data and number format, and 0 does not make a buffer unbound.
 
 use std::simd::prelude::*;
 
@@ -47,10 +60,17 @@ pub(super) const IDXEN: u8 = 1;
 pub(super) const OFFEN: u8 = 2;
 /// A status word follows the data.
 pub(super) const TFE: u8 = 4;
+/// The resource is RDNA's.
+pub(super) const RDNA: u8 = 8;
 
-/// Element size of swizzled buffers: consecutive elements of a lane are apart. GFX9's resources have no field for it,
+/// Element size of CDNA's swizzled buffers: consecutive elements of a lane are apart. GFX9's resources have no field for it,
 /// and compilers interleave private memory by dwords.
 const ELEMENT_BYTES: u64 = 4;
+
+/// RDNA's kinds of range checks.
+const OOB_STRUCTURED_WITH_OFFSET: u32 = 0;
+const OOB_STRUCTURED: u32 = 1;
+const OOB_DISABLED: u32 = 2;
 
 /// A buffer resource (V#).
 #[derive(Clone, Copy)]
@@ -62,6 +82,8 @@ pub(super) struct Resource {
     swizzle: bool,
     /// Number of structures that a swizzled buffer interleaves.
     index_stride: u64,
+    /// Bytes that stay together in a swizzled buffer: a power of two.
+    element: u64,
     /// Whether the lane number is added to the index.
     add_tid: bool,
     /// The last dword, which contains the format.
@@ -78,9 +100,27 @@ impl Resource {
             records: u64::from(records),
             swizzle: high >> 31 == 1,
             index_stride: 8 << (format >> 21 & 3),
+            element: ELEMENT_BYTES,
             add_tid: format >> 23 & 1 == 1,
             format,
         }
+    }
+
+    /// RDNA's resource.
+    #[cold]
+    fn rdna<const C: usize>(w: &Wave<C>, register: u16) -> Self {
+        let high = w.scalar(register + 1);
+        let swizzle = high >> 30;
+        Resource {
+            swizzle: swizzle != 0,
+            element: 2 << swizzle.max(1),
+            ..Self::new(w, register)
+        }
+    }
+
+    /// RDNA's code of the format.
+    pub(super) fn unified_format(&self) -> u8 {
+        (self.format >> 12 & 0x3f) as u8
     }
 
     /// The codes of the data format and the number format.
@@ -108,6 +148,8 @@ enum Range {
     Bytes(u64),
     /// Indices with the number of structures.
     Structures,
+    /// The same, and offsets with the stride.
+    StructuresAndOffsets,
 }
 
 /// Where the lanes of a buffer operation point.
@@ -132,6 +174,9 @@ fn lane_numbers(chunk: usize) -> D {
 impl<const C: usize> Target<C> {
     #[inline(always)]
     pub(super) fn new(w: &Wave<C>, o: &Operation) -> Self {
+        if o.control[2] & RDNA != 0 {
+            return Self::rdna(w, o);
+        }
         let mut resource = Resource::new(w, o.src[2].register);
         let (data_format, _) = resource.formats();
         if resource.add_tid {
@@ -147,7 +192,30 @@ impl<const C: usize> Target<C> {
 
     /// As [`Self::new`] for instructions with a format, which never have the long stride.
     pub(super) fn typed(w: &Wave<C>, o: &Operation) -> Self {
+        if o.control[2] & RDNA != 0 {
+            return Self::rdna(w, o);
+        }
         Self::of(w, o, Resource::new(w, o.src[2].register))
+    }
+
+    /// On RDNA, where the resource says what the range check compares.
+    #[inline(never)]
+    fn rdna(w: &Wave<C>, o: &Operation) -> Self {
+        let resource = Resource::rdna(w, o.src[2].register);
+        let scalar_offset = u64::from(w.read32(&o.src[3]));
+        let structured = Range::StructuresAndOffsets;
+        let range = match resource.format >> 28 & 3 {
+            OOB_STRUCTURED_WITH_OFFSET => structured,
+            OOB_STRUCTURED => Range::Structures,
+            OOB_DISABLED if resource.records == 0 => Range::Unbound,
+            OOB_DISABLED => Range::None,
+            _ if resource.swizzle && resource.stride != 0 => structured,
+            _ => Range::Bytes(resource.records.saturating_sub(scalar_offset)),
+        };
+        Target {
+            range,
+            ..Self::of(w, o, resource)
+        }
     }
 
     #[inline(always)]
@@ -206,6 +274,12 @@ impl<const C: usize> Target<C> {
                 let flat = self.index_without_lane();
                 limit(&flat, self.resource.records)
             }
+            Range::StructuresAndOffsets => {
+                let flat = self.index_without_lane();
+                let stride = self.resource.stride;
+                let room = (stride + 1).saturating_sub(at + u64::from(bytes));
+                limit(&flat, self.resource.records) & limit(&self.offset, room)
+            }
             Range::Bytes(there) => limit(
                 &self.offset,
                 (there + 1).saturating_sub(at + u64::from(bytes)),
@@ -241,7 +315,7 @@ impl<const C: usize> Target<C> {
         // `index_stride` and the element size are powers of two.
         let shift = D::splat(index_stride.trailing_zeros().into());
         let lower = D::splat(index_stride - 1);
-        let element = D::splat(ELEMENT_BYTES);
+        let element = D::splat(self.resource.element);
         chunks(|c| {
             let (index, offset) = (self.index[c], self.offset[c] + at);
             let in_element = offset & (element - D::splat(1));
@@ -288,10 +362,11 @@ impl<const C: usize> Target<C> {
     /// elsewhere.
     #[inline(always)]
     pub(super) fn crosses(&self, bytes: u32) -> bool {
-        let room = D::splat(ELEMENT_BYTES - u64::from(bytes).min(ELEMENT_BYTES));
+        let size = self.resource.element;
+        let room = D::splat(size - u64::from(bytes).min(size));
         self.swizzled
             && self.offset.iter().enumerate().any(|(chunk, offset)| {
-                let in_element = offset & D::splat(ELEMENT_BYTES - 1);
+                let in_element = offset & D::splat(size - 1);
                 let beyond = in_element.simd_gt(room).to_bitmask();
                 beyond & (self.exec >> (16 * chunk) & 0xffff) != 0
             })

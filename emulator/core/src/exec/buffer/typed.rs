@@ -13,7 +13,7 @@
 use super::{
     format::{Format, NoFormat},
     put_status,
-    target::Target,
+    target::{RDNA, Target},
 };
 use crate::exec::{
     Context, FaultKind, Wave,
@@ -32,6 +32,8 @@ const HALVES: u8 = 8;
 const HIGH: u8 = 16;
 /// The format is in the instruction, in `control[0]`.
 const OWN_FORMAT: u8 = 32;
+/// The half of a register that gets no component stays as it is (RDNA).
+const KEEPS: u8 = 64;
 
 /// The first code of [`super::target::Resource::select`] that selects a component.
 const FIRST_COMPONENT: u32 = 4;
@@ -61,7 +63,11 @@ pub(in crate::exec) fn components<const C: usize>(
         isa::Format::Mtbuf => OWN_FORMAT,
         _ => 0,
     };
-    (run, components | own_format)
+    let keeps = match i.keeps() {
+        true => KEEPS,
+        false => 0,
+    };
+    (run, components | own_format | keeps)
 }
 
 /// What a data register gets from or gives to memory.
@@ -83,8 +89,13 @@ struct Data {
 impl Data {
     fn new<const C: usize>(o: &Operation, target: &Target<C>) -> Result<Self, NoFormat> {
         let own = o.detail & OWN_FORMAT != 0;
-        let (data, number) = codes(o, target);
-        let format = Format::new(data, number)?;
+        let format = match o.control[2] & RDNA != 0 {
+            true => Format::unified(unified_code(o, target))?,
+            false => {
+                let (data, number) = codes(o, target);
+                Format::new(data, number)?
+            }
+        };
         let selected = std::array::from_fn(|register| {
             let select = match own {
                 true => FIRST_COMPONENT + register as u32,
@@ -120,12 +131,24 @@ fn codes<const C: usize>(o: &Operation, target: &Target<C>) -> (u8, u8) {
     }
 }
 
+/// RDNA's code of the format.
+fn unified_code<const C: usize>(o: &Operation, target: &Target<C>) -> u8 {
+    match o.detail & OWN_FORMAT != 0 {
+        true => o.control[0],
+        false => target.resource.unified_format(),
+    }
+}
+
 #[cold]
 fn unknown<const C: usize>(c: &mut Context<'_>, o: &Operation, target: &Target<C>) -> Flow {
-    let (data, number) = codes(o, target);
-    c.fail(FaultKind::Unsupported {
-        what: format!("there is no buffer format of data format {data} and number format {number}"),
-    })
+    let what = match o.control[2] & RDNA != 0 {
+        true => format!("there is no buffer format {}", unified_code(o, target)),
+        false => {
+            let (data, number) = codes(o, target);
+            format!("there is no buffer format of data format {data} and number format {number}")
+        }
+    };
+    c.fail(FaultKind::Unsupported { what })
 }
 
 fn load<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
@@ -182,7 +205,7 @@ fn registers(o: &Operation, count: usize) -> u16 {
     }
 }
 
-/// Writes the results, one or two per register. The unused half of a last odd one becomes 0
+/// Writes the results, one or two per register. The unused half of a last odd one becomes 0, or stays on RDNA
 /// ([`crate::exec::transfer`]).
 fn put<const C: usize>(w: &mut Wave<C>, o: &Operation, count: usize, results: [Lanes; 4]) {
     if o.detail & HALVES == 0 {
@@ -197,6 +220,12 @@ fn put<const C: usize>(w: &mut Wave<C>, o: &Operation, count: usize, results: [L
         for (half, shift) in halves.iter().zip([high, 16]) {
             for (value, half) in merged.as_mut_array().iter_mut().zip(half.as_array()) {
                 *value |= half << shift;
+            }
+        }
+        if o.detail & KEEPS != 0 && halves.len() == 1 {
+            let old = w.lanes(register).as_array();
+            for (value, old) in merged.as_mut_array().iter_mut().zip(old) {
+                *value |= old & !(0xffff << high);
             }
         }
         w.commit(register, *merged.chunks());

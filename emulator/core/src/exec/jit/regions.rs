@@ -230,7 +230,7 @@ fn translate(code: &Code, operations: &Operations, region: &Region) -> Option<Tr
     for index in region.first..region.first + region.length {
         let (instruction, operation) = (code.instruction(index)?, operations.get(index)?);
         reads_lds |= instruction.format == Format::Ds;
-        awaits_stores |= instruction.op == Op::s_waitcnt && control::awaits_stores(operation);
+        awaits_stores |= instruction.op == Op::s_waitcnt && operation.detail != 0;
         selection.take(index, instruction, operation)?;
     }
     let written = selection.region.finish();
