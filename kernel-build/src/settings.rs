@@ -109,16 +109,25 @@ impl KernelCrate {
                 other => other.to_string(),
             },
         })?;
+        // A workspace also has packages elsewhere. The paths may differ in symbolic links.
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let dir = real(dir);
         let package = metadata
-            .root_package()
-            .ok_or_else(|| CrateError::NoPackage {
-                dir: metadata.workspace_root.clone().into(),
-                packages: metadata
-                    .workspace_packages()
-                    .iter()
-                    .map(|package| package.name.to_string())
-                    .collect(),
-            })?;
+            .packages
+            .iter()
+            .filter_map(|package| {
+                Some((real(package.manifest_path.parent()?.as_std_path()), package))
+            })
+            .filter(|(own, _)| dir.starts_with(own))
+            .max_by_key(|(own, _)| own.components().count());
+        let (_, package) = package.ok_or_else(|| CrateError::NoPackage {
+            dir: metadata.workspace_root.clone().into(),
+            packages: metadata
+                .workspace_packages()
+                .iter()
+                .map(|package| package.name.to_string())
+                .collect(),
+        })?;
         Self::of(package, metadata.target_directory.as_std_path())
     }
 

@@ -55,6 +55,13 @@ fn what_is_no_crate_of_kernels_is_refused() {
     .expect("writes");
     fs::write(workspace.join("a/src/lib.rs"), "").expect("writes");
     run(&workspace, &["inspect"]).fails(2, &["without a package of its own", ": a"]);
+    // In its directory, the package is found.
+    fs::write(
+        workspace.join("a/Cargo.toml"),
+        "[package]\nname = \"a\"\nedition = \"2024\"\n[package.metadata.gpu-amdgpu]\ngpus = [\"gfx1\"]\n",
+    )
+    .expect("writes");
+    run(&workspace.join("a/src"), &["inspect"]).fails(2, &["a/Cargo.toml", "unknown GPU `gfx1`"]);
 }
 
 #[test]
