@@ -116,7 +116,7 @@ impl Inputs {
                 let bits = random.next_u64();
                 match random.next_u32() % 8 {
                     0 => {
-                        let nonzero = bits & mantissa | mantissa.isolate_lowest_one();
+                        let nonzero = bits & mantissa | 1 << mantissa.trailing_zeros();
                         elements.set_bits(offset, bits & sign | nonzero);
                     }
                     1 => elements.set_bits(offset, bits & zero_signs),
