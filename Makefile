@@ -3,7 +3,7 @@
 # Tests cover the kernels of all GPUs; a plain build compiles those of one.
 TEST_GPUS := gfx908,gfx90a,gfx942,gfx950
 
-.PHONY: report test test-all wheel test-python test-gpu sanitize fuzz real-programs real-programs-all bench toolchain
+.PHONY: report test test-all wheel test-python test-gpu sanitize fuzz real-programs real-programs-all packages bench toolchain
 
 ## Builds everything, runs all kernels and compares them, in the terminal and in target/report.
 report: toolchain
@@ -24,12 +24,16 @@ test: toolchain
 
 ## `make test` and the longer tests: sweeps over more shapes, mutations of kernels, fuzzing.
 test-all: export FERROWAVE_GPUS := $(TEST_GPUS)
-test-all: test sanitize fuzz test-python real-programs-all
+test-all: test sanitize fuzz test-python packages real-programs-all
 	cargo test --workspace -- --ignored
 
 ## A wheel of the Python module, the commands and the libraries, in target/wheel/dist, and its test without Rust. x86-64 Linux.
 wheel: toolchain
 	python/wheel.sh
+
+## The packages of all crates, in target/package, and a test that builds and runs programs and both commands from them alone.
+packages: toolchain
+	tests/packages.sh
 
 ## The Python module (python/), on NumPy arrays. Needs Python 3.11 or later.
 test-python: toolchain

@@ -3,6 +3,7 @@
 use std::{
     env, fs, io,
     path::{Path, PathBuf},
+    process::Stdio,
 };
 
 use ferrowave_kernel_build::{Toolchain, user_cache};
@@ -13,9 +14,16 @@ use crate::new::installed_from;
 /// The library, and a link to it in `products`, where the configuration of a new crate names it for `cargo run`. Returns
 /// the link.
 pub(crate) fn library(products: &Path) -> Result<PathBuf, Failure> {
-    let library = match installed_from() {
-        Some(sources) => build(sources, products)?,
-        None => installed()?,
+    let library = match (installed_from(), installed()?) {
+        (Some(sources), _) => build(sources, &["--locked"], products)?,
+        (None, Some(library)) => library,
+        (None, None) => {
+            let project = cache(products).join("emulator-release");
+            write_project(&project).map_err(|error| {
+                Failure::failed(format!("{} can't be written: {error}", project.display()))
+            })?;
+            build(&project, &[], products)?
+        }
     };
     let link = products.join(HIP_LIBRARY);
     replace(&library, &link).map_err(|error| {
@@ -25,50 +33,78 @@ pub(crate) fn library(products: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// The library that was installed with this command, as a wheel does.
-fn installed() -> Result<PathBuf, Failure> {
+fn installed() -> Result<Option<PathBuf>, Failure> {
     let program = env::current_exe().map_err(Failure::failed)?;
-    let files = library_places(&program).map(|place| place.join(HIP_LIBRARY));
-    let found = files.into_iter().find(|file| file.is_file());
-    found.ok_or_else(|| {
-        Failure::failed(
-            "the crate's host part is built without the emulator, and the sources from which this command would build the \
-             emulator's library are gone; give the crate's ferrowave-host its default features, or install this command again",
-        )
-    })
+    let mut files = library_places(&program)
+        .into_iter()
+        .map(|place| place.join(HIP_LIBRARY));
+    Ok(files.find(|file| file.is_file()))
 }
 
-/// Builds the library from the sources that this command was installed from, in the user's cache directory or else in
-/// `products`.
-fn build(sources: &Path, products: &Path) -> Result<PathBuf, Failure> {
+/// The user's cache directory, or else `products`.
+fn cache(products: &Path) -> PathBuf {
+    user_cache().unwrap_or_else(|| products.to_owned())
+}
+
+/// An empty crate that depends on the library's package, for a command that was installed from a registry.
+fn write_project(project: &Path) -> io::Result<()> {
+    let manifest = format!(
+        "[package]\nname = \"emulator\"\nedition = \"2024\"\n\n[dependencies]\nferrowave-libamdhip64 = \"={}\"\n\n[workspace]\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    fs::create_dir_all(project.join("src"))?;
+    for (file, text) in [("Cargo.toml", &*manifest), ("src/lib.rs", "")] {
+        let path = project.join(file);
+        if fs::read(&path).ok().as_deref() != Some(text.as_bytes()) {
+            fs::write(path, text)?;
+        }
+    }
+    Ok(())
+}
+
+/// Builds the library in a project, in the user's cache directory or else in `products`.
+fn build(project: &Path, options: &[&str], products: &Path) -> Result<PathBuf, Failure> {
     // The emulator's toolchain. The crate's may be another one.
     let toolchain = Toolchain::channel(Toolchain::TESTED_CHANNEL).map_err(Failure::failed)?;
-    let target = user_cache()
-        .unwrap_or_else(|| products.to_owned())
-        .join("emulator");
-    let built = target.join("release").join(HIP_LIBRARY);
-    if !built.exists() {
+    let target = cache(products).join("emulator");
+    if !target.join("release").exists() {
         eprintln!(
             "Compiling the emulator's library, once for all crates. This takes a minute or two."
         );
     }
     let mut command = toolchain.inner_cargo();
     command
-        .current_dir(sources)
-        .args(["build", "--release", "--quiet", "--locked"])
+        .current_dir(project)
+        .args(["build", "--release", "--quiet"])
+        .args(options)
+        .args(["--message-format", "json-render-diagnostics"])
         .args(["--package", "ferrowave-libamdhip64", "--target-dir"])
         .arg(&target)
         // Overrides the user's configuration.
-        .env("CARGO_BUILD_BUILD_DIR", &target);
-    let status = command
-        .status()
+        .env("CARGO_BUILD_BUILD_DIR", &target)
+        .stderr(Stdio::inherit());
+    let output = command
+        .output()
         .map_err(|error| Failure::failed(format!("{command:?} can't be started: {error}")))?;
-    if !status.success() {
+    if !output.status.success() {
         return Err(Failure::failed(format!(
-            "the emulator's library was not built from {}: cargo ended with {status}",
-            sources.display()
+            "the emulator's library was not built from {}: cargo ended with {}",
+            project.display(),
+            output.status
         )));
     }
-    Ok(built)
+    built_library(&output.stdout)
+        .ok_or_else(|| Failure::failed(format!("{command:?} built no {HIP_LIBRARY}")))
+}
+
+/// The library among the files that cargo says it built.
+fn built_library(messages: &[u8]) -> Option<PathBuf> {
+    String::from_utf8_lossy(messages).lines().find_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        let files = message.get("filenames")?.as_array()?.iter();
+        let mut files = files.filter_map(|file| Some(PathBuf::from(file.as_str()?)));
+        files.find(|file| file.file_name().is_some_and(|name| name == HIP_LIBRARY))
+    })
 }
 
 /// Makes `link` lead to `file`, atomically.

@@ -16,7 +16,7 @@ pub(crate) struct Options {
     /// The new crate's directory; the last part is the crate's name.
     path: PathBuf,
     /// Ferrowave's sources, for the host library that launches the kernels: a directory or the URL of a git repository
-    /// [default: the directory that this command was installed from].
+    /// [default: the directory that this command was installed from, or else the release in cargo's registry].
     #[arg(long, value_name = "PATH-OR-URL")]
     ferrowave: Option<String>,
     /// What the crate contains.
@@ -54,7 +54,7 @@ impl Template {
             Template::Softmax => [
                 (
                     "Cargo.toml",
-                    include_str!("../../examples/softmax/Cargo.toml"),
+                    include_str!("templates/softmax/Cargo.toml.in"),
                 ),
                 (
                     "rust-toolchain.toml",
@@ -62,25 +62,16 @@ impl Template {
                 ),
                 (".gitignore", include_str!("templates/gitignore.in")),
                 (".cargo/config.toml", CONFIGURATION),
-                (
-                    "src/lib.rs",
-                    include_str!("../../examples/softmax/src/lib.rs"),
-                ),
+                ("src/lib.rs", include_str!("templates/softmax/lib.rs.in")),
                 (
                     "src/kernels.rs",
-                    include_str!("../../examples/softmax/src/kernels.rs"),
+                    include_str!("templates/softmax/kernels.rs.in"),
                 ),
-                (
-                    "src/host.rs",
-                    include_str!("../../examples/softmax/src/host.rs"),
-                ),
-                (
-                    "src/main.rs",
-                    include_str!("../../examples/softmax/src/main.rs"),
-                ),
+                ("src/host.rs", include_str!("templates/softmax/host.rs.in")),
+                ("src/main.rs", include_str!("templates/softmax/main.rs.in")),
                 (
                     "tests/kernels.rs",
-                    include_str!("../../examples/softmax/tests/kernels.rs"),
+                    include_str!("templates/softmax/tests.rs.in"),
                 ),
             ],
         }
@@ -88,7 +79,7 @@ impl Template {
 }
 
 /// Where programs of the crate find the emulator's library.
-const CONFIGURATION: &str = include_str!("../../examples/softmax/.cargo/config.toml");
+const CONFIGURATION: &str = include_str!("templates/config.toml.in");
 
 /// The text of the crate's name and dependencies: a placeholder in the templates, the real text in the example.
 const NAME: [&str; 2] = ["name = \"@NAME@\"", "name = \"softmax\""];
@@ -160,7 +151,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     check_name(&name)?;
     let ferrowave = match &options.ferrowave {
         Some(given) => Sources::given(given)?,
-        None => Sources::installed()?,
+        None => Sources::installed(),
     };
     if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
         return Err(Failure::usage(format!(
@@ -233,6 +224,8 @@ enum Sources {
     Repository(String),
     /// A directory.
     Directory(PathBuf),
+    /// This command's release, in cargo's registry.
+    Release,
 }
 
 impl Sources {
@@ -251,16 +244,9 @@ impl Sources {
         Ok(Self::Directory(root))
     }
 
-    /// The sources that this program was compiled from, if they still exist.
-    fn installed() -> Result<Self, Failure> {
-        if let Some(root) = installed_from() {
-            return Ok(Self::Directory(root.to_owned()));
-        }
-        Err(Failure::usage(format!(
-            "the sources of Ferrowave, whose host library the crate needs, are no longer in {} where this command was \
-             installed from; name them with --ferrowave PATH-OR-URL",
-            root().display()
-        )))
+    /// The sources that this program was compiled from, if they are a whole repository and still exist.
+    fn installed() -> Self {
+        installed_from().map_or(Self::Release, |root| Self::Directory(root.to_owned()))
     }
 
     /// The crate in a directory of the sources, as a dependency in a manifest.
@@ -271,19 +257,16 @@ impl Sources {
                 let path = root.join(directory).display().to_string();
                 format!("path = {}", toml_string(&path))
             }
+            // The library that this command provides has the interface of this release.
+            Self::Release => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
         }
     }
 }
 
-/// Where the sources were that this program was compiled from.
-fn root() -> &'static Path {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    own.parent().unwrap_or(own)
-}
-
-/// The sources that this program was compiled from, if they still exist.
+/// The repository that this program was compiled from, if it still exists. A package from a registry is not in one.
 pub(crate) fn installed_from() -> Option<&'static Path> {
-    Some(root()).filter(|root| has_sources(root))
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().filter(|root| has_sources(root))
 }
 
 /// Whether Ferrowave's sources are in a directory.
@@ -328,5 +311,10 @@ mod tests {
             r#"git = "https://example.org/f.git""#
         );
         assert!(Sources::given("/nowhere").is_err());
+        let release = Sources::Release.dependency("host");
+        assert_eq!(
+            release,
+            format!("version = \"={}\"", env!("CARGO_PKG_VERSION"))
+        );
     }
 }

@@ -2,6 +2,9 @@
 
 use std::{env, process::Command};
 
+/// The toolchain that the repository pins.
+const CHANNEL: &str = "nightly-2026-10-30";
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=RUSTC_BOOTSTRAP");
@@ -15,14 +18,10 @@ fn main() {
     if unstable || env::var_os("RUSTC_BOOTSTRAP").is_some() {
         return;
     }
-    let toolchain = include_str!("../../rust-toolchain.toml");
-    let channel = toolchain
-        .lines()
-        .find_map(|line| line.strip_prefix("channel = "));
-    let channel = channel.unwrap_or("nightly").trim_matches('"');
     println!(
-        "cargo::error=Ferrowave is built by {channel}, and this is {}. Write `cargo +{channel} …` for `cargo …`; `rustup toolchain \
-         install {channel} --component rust-src,llvm-tools` installs it.",
+        "cargo::error=Ferrowave's emulator is built by {CHANNEL}, and this is {}. Write `cargo +{CHANNEL} …` for `cargo …`; `rustup \
+         toolchain install {CHANNEL} --component rust-src,llvm-tools` installs it. Without the emulator, with default-features = \
+         false and features = [\"prebuilt\"], the library `ferrowave` needs no nightly.",
         version.trim()
     );
 }

@@ -1,11 +1,10 @@
 //! Gives the library the file name and soname of ROCm's.
 
-#[path = "../hip/lib/soname.rs"]
 mod soname;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=../hip/lib/soname.rs");
+    println!("cargo::rerun-if-changed=soname.rs");
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
         soname::set("librocm_smi64.so", &["librocm_smi64.so.1"]);
     }

@@ -43,3 +43,6 @@ pub use occupancy::{Limiter, Occupancy, Resources};
 pub use product::Product;
 pub use set::GpuSet;
 pub use specifications::{PCI_VENDOR_ID, Specifications};
+
+/// Where this crate's sources are. The build of `ferrowave` compiles them for GPUs.
+pub const DIRECTORY: &str = env!("CARGO_MANIFEST_DIR");

@@ -56,6 +56,9 @@ mod steps;
 #[cfg(target_arch = "amdgpu")]
 pub(crate) use arch::opaque_zero;
 
+/// Where this crate's sources are. The build of `ferrowave` compiles them for GPUs.
+pub const DIRECTORY: &str = env!("CARGO_MANIFEST_DIR");
+
 /// On the host a plain zero will do: there is no register pressure to avoid.
 #[cfg(not(target_arch = "amdgpu"))]
 fn opaque_zero() -> u32 {

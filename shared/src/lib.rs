@@ -31,3 +31,6 @@ pub use ferrowave_gpu::GpuSet;
 pub use options::{Bias, FragmentOp, Options};
 pub use tile::{BlockShape, BlockTile, Grid, TileOrder};
 pub use workspace::Workspace;
+
+/// Where this crate's sources are. The build of `ferrowave` compiles them for GPUs.
+pub const DIRECTORY: &str = env!("CARGO_MANIFEST_DIR");

@@ -5,25 +5,19 @@ use std::{fs, io, path::Path};
 
 use ferrowave::hip::{Context, Module};
 use ferrowave_gpu::Gpu;
-use ferrowave_kernel_build::Build;
+use ferrowave_kernel_build::{Build, Toolchain};
 
 use crate::cli::Failure;
 
-/// The crate's files.
-const FILES: [(&str, &str); 3] = [
-    ("Cargo.toml", include_str!("../../calibration/Cargo.toml")),
-    ("src/lib.rs", include_str!("../../calibration/src/lib.rs")),
-    (
-        "rust-toolchain.toml",
-        include_str!("../../../rust-toolchain.toml"),
-    ),
-];
-
 fn write(folder: &Path) -> io::Result<()> {
+    let channel = Toolchain::TESTED_CHANNEL;
     fs::create_dir(folder.join("src"))?;
-    FILES
-        .iter()
-        .try_for_each(|(name, text)| fs::write(folder.join(name), text))
+    fs::write(folder.join("Cargo.toml"), include_str!("Cargo.toml.in"))?;
+    fs::write(folder.join("src/lib.rs"), include_str!("lib.rs.in"))?;
+    fs::write(
+        folder.join("rust-toolchain.toml"),
+        format!("[toolchain]\nchannel = \"{channel}\"\n"),
+    )
 }
 
 /// Compiles the kernels for a GPU and loads them.

@@ -1,0 +1,63 @@
+//! Compiles the kernels.
+
+use std::path::Path;
+
+use ferrowave_gpu::{KFD_GENERATION, known_gpus};
+use ferrowave_kernel_build::{Build, Gpu, LaunchBounds, Policy, Toolchain};
+use ferrowave_shared::{CATALOGUE, gpus_with_kernels};
+
+use crate::{CodeObjects, sources};
+
+/// Compiles the kernels for `requested`, or else for the GPUs of this computer, or else for gfx942 only, so that a first
+/// build is quick.
+pub(crate) fn code_objects(
+    out_dir: &Path,
+    requested: Option<Vec<Gpu>>,
+) -> Result<CodeObjects, String> {
+    let gpus = requested.unwrap_or_else(gpus_of_computer);
+    let kernels = sources::kernels(&out_dir.join("kernel-sources"))?;
+    let toolchain = Toolchain::find(&kernels).map_err(|error| {
+        format!("{error}\n(ferrowave's feature `prebuilt` takes compiled kernels instead and needs no nightly.)")
+    })?;
+    let mut build = Build::new(kernels)
+        .toolchain(toolchain.clone())
+        .gpus(gpus.iter().copied())
+        // Tiles of sums are arrays. They stay in registers only if every loop over them is unrolled.
+        .llvm_arg("-amdgpu-unroll-threshold-private=40000");
+    for kernel in CATALOGUE {
+        let bounds = kernel.launch_bounds();
+        // The catalogue's tests check that both fit.
+        let bounds = LaunchBounds::threads(bounds.threads as u32)
+            .min_waves_per_eu(bounds.waves_per_simd as u32);
+        for &gpu in gpus.iter().filter(|gpu| kernel.gpus.contains(gpu.name())) {
+            build = build.launch_bounds_on(gpu, kernel.symbol, bounds);
+        }
+    }
+    let policy = Policy {
+        // stream_k spills scalar registers outside of its inner loops; tests/well_compiled.rs checks that no other kernel does.
+        no_scalar_spills: false,
+        ..Policy::STRICT
+    };
+    let embedded = build.embed_or_exit("kernels", policy).into_iter();
+    Ok(CodeObjects {
+        toolchain: toolchain.release().to_owned(),
+        files: embedded
+            .map(|embedded| (embedded.built.gpu, embedded.path))
+            .collect(),
+    })
+}
+
+fn gpus_of_computer() -> Vec<Gpu> {
+    let root = Path::new("/");
+    // Cargo would run this each time if the file did not exist.
+    let generation = root.join(KFD_GENERATION);
+    if generation.exists() {
+        println!("cargo::rerun-if-changed={}", generation.display());
+    }
+    let mut gpus = known_gpus(root);
+    gpus.retain(|gpu| gpus_with_kernels().contains(gpu.name()));
+    if gpus.is_empty() {
+        gpus.push(Gpu::Gfx942);
+    }
+    gpus
+}
