@@ -62,8 +62,8 @@ impl Operand {
             .contains(&code)
             .then(|| (code - 240) as usize)?;
         Some(match (self.ty, self.bits) {
-            (DataType::F, 16) | (DataType::PackedF16, 32) => u64::from(FLOATS[index].f16),
-            (DataType::Bf16 | DataType::PackedBf16, 16 | 32) => u64::from(FLOATS[index].f32 >> 16),
+            (DataType::F, 16) | (DataType::PackedF16, _) => u64::from(FLOATS[index].f16),
+            (DataType::Bf16 | DataType::PackedBf16, _) => u64::from(FLOATS[index].f32 >> 16),
             (DataType::PackedF32, 64) => u64::from(FLOATS[index].f32),
             (DataType::PackedF64, _) | (_, 64) => FLOATS[index].f64,
             _ => u64::from(FLOATS[index].f32),

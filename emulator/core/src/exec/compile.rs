@@ -19,11 +19,12 @@ use super::{
     lds_exchange, lds_transpose,
     mfma::{self, MatrixSums},
     operation::{Handler, Operation, Source, SourceKind},
-    output_modifier, packed, pair, permlane_swap, sad, saturating, scalar, scalar_memory,
+    output_modifier, packed, pair, permlane_swap, row_permute, sad, saturating, scalar,
+    scalar_memory,
     scratch::Scratch,
     sdwa_dpp,
     simd::{LANES, SimdLevel},
-    to_lds, transfer,
+    to_lds, transfer, wmma,
 };
 use ferrowave_isa::{
     self as isa, DecodeError, Format, Instruction, Op, Operand,
@@ -304,6 +305,7 @@ impl<const C: usize> Compiler<'_, C> {
             Run::IntegerWide(op) => integer::wide(b, op),
             Run::IntegerLanes(op) => integer::lanes(b, op),
             Run::Sad(op) => sad::handler(b, op),
+            Run::RowPermute(op) => row_permute::handler(b, op),
             Run::PermlaneSwap(op) => permlane_swap::handler(wide()?, op),
             Run::Gfx950(op) => with((gfx950::handler(b, op), i.modifiers.bitop3)),
 
@@ -343,6 +345,8 @@ impl<const C: usize> Compiler<'_, C> {
             Run::MfmaEights(op) => mfma::eights(wide()?, gpu, op),
             Run::MfmaDoubles(op) => mfma::doubles(wide()?, op),
             Run::MfmaNarrow(op) => mfma::narrow(wide()?, op),
+
+            Run::Wmma(op) => wmma::handler(b, op),
 
             Run::ScalarMemory(op) => scalar_memory::handler(b, op),
             Run::GlobalLoad(op) => transfer::load(op, i.keeps(), Global(b)),

@@ -301,6 +301,27 @@ pub(super) fn packing<const C: usize>(b: Binder<C>, op: ConvertPacking) -> Handl
             #[inline(always)]
             |w, _, o| two_f32(w, o, |x, y| to_bf16(x) | to_bf16(y) << U::splat(16)),
         ),
+        ConvertPacking::v_cvt_pk_i16_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                // NaN becomes 0.
+                let half = |v: F| {
+                    let limited = v.trunc().simd_clamp(F::splat(-32768.0), F::splat(32767.0));
+                    limited.cast::<i32>().cast::<u32>() & U::splat(0xffff)
+                };
+                two_f32(w, o, |x, y| half(x) | half(y) << U::splat(16))
+            },
+        ),
+        ConvertPacking::v_cvt_pk_u16_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let half = |v: F| {
+                    let limited = v.trunc().simd_clamp(F::splat(0.0), F::splat(65535.0));
+                    limited.cast::<u32>()
+                };
+                two_f32(w, o, |x, y| half(x) | half(y) << U::splat(16))
+            },
+        ),
         ConvertPacking::v_cvt_pknorm_i16_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {

@@ -40,10 +40,16 @@ pub(crate) enum Arithmetic {
     Minimum3,
     /// As IEEE 754's maximum.
     Maximum3,
+    /// The maximum of a minimum and the third source.
+    MinMax,
+    /// The minimum of a maximum and the third source.
+    MaxMin,
+    /// One rounding, 0 × anything is nothing.
+    FmaLegacy,
 }
 
 impl Arithmetic {
-    const ALL: [Arithmetic; 15] = [
+    const ALL: [Arithmetic; 18] = [
         Arithmetic::Add,
         Arithmetic::Sub,
         Arithmetic::SubReverse,
@@ -59,6 +65,9 @@ impl Arithmetic {
         Arithmetic::MadLegacy,
         Arithmetic::Minimum3,
         Arithmetic::Maximum3,
+        Arithmetic::MinMax,
+        Arithmetic::MaxMin,
+        Arithmetic::FmaLegacy,
     ];
 
     /// The operation in an [`super::operation::Operation`]'s `detail`.
@@ -207,6 +216,13 @@ pub(crate) fn evaluate<T: Format>(what: Arithmetic, sources: [u64; 3], settings:
         }
         Arithmetic::Fma => nan_of::<T>(&[a, b, c])
             .unwrap_or_else(|| bits(value(a).mul_add_r(value(b), value(c), round).value)),
+        Arithmetic::FmaLegacy if value(a).is_zero() || value(b).is_zero() => {
+            nan_of::<T>(&[c]).unwrap_or(c)
+        }
+        Arithmetic::FmaLegacy => nan_of::<T>(&[a, b, c])
+            .unwrap_or_else(|| bits(value(a).mul_add_r(value(b), value(c), round).value)),
+        Arithmetic::MinMax => maximum::<T>(minimum::<T>(a, b, ieee), c, ieee),
+        Arithmetic::MaxMin => minimum::<T>(maximum::<T>(a, b, ieee), c, ieee),
         Arithmetic::MadLegacy if value(a).is_zero() || value(b).is_zero() => {
             nan_of::<T>(&[c]).unwrap_or_else(|| bits(T::ZERO.add_r(value(c), round).value))
         }

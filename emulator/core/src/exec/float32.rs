@@ -361,6 +361,25 @@ pub(super) fn arithmetic<const C: usize>(
             }),
             Max3,
         ),
+        Float32Arithmetic::v_minmax_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                nan_if(x.is_nan() | y.is_nan() | z.is_nan(), max2(min2(x, y), z))
+            }),
+            MinMax,
+        ),
+        Float32Arithmetic::v_maxmin_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                nan_if(x.is_nan() | y.is_nan() | z.is_nan(), min2(max2(x, y), z))
+            }),
+            MaxMin,
+        ),
+        Float32Arithmetic::v_fma_dx9_zero_f32 | Float32Arithmetic::v_fmac_dx9_zero_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                let zero = x.simd_eq(F::splat(0.0)) | y.simd_eq(F::splat(0.0));
+                zero.select(z, x.mul_add(y, z))
+            }),
+            FmaLegacy,
+        ),
         Float32Arithmetic::v_med3_f32 => (
             b.arithmetic32(|[x, y, z]| nan_if(x.is_nan() | y.is_nan() | z.is_nan(), med3(x, y, z))),
             Med3,

@@ -258,6 +258,8 @@ pub(super) fn arithmetic<const C: usize>(
         HalfArithmetic::v_max_f16 => (b.arithmetic16(|[x, y]| max2(x, y)), Max),
         HalfArithmetic::v_min3_f16 => (b.arithmetic16(|[x, y, z]| min2(min2(x, y), z)), Min3),
         HalfArithmetic::v_max3_f16 => (b.arithmetic16(|[x, y, z]| max2(max2(x, y), z)), Max3),
+        HalfArithmetic::v_minmax_f16 => (b.arithmetic16(|[x, y, z]| max2(min2(x, y), z)), MinMax),
+        HalfArithmetic::v_maxmin_f16 => (b.arithmetic16(|[x, y, z]| min2(max2(x, y), z)), MaxMin),
         HalfArithmetic::v_med3_f16 => (
             b.arithmetic16(|[x, y, z]| {
                 let nan = x.is_nan() | y.is_nan() | z.is_nan();

@@ -31,7 +31,7 @@ pub(super) fn extend<const C: usize>(
         i.run(),
         Run::HalfArithmetic(_) | Run::HalfIntegers(_) | Run::Mixed(_)
     );
-    if knows || i.format == Format::Vop3p {
+    if knows || i.format == Format::Vop3p || i.op == Op::v_swap_b16 {
         return operation;
     }
     let is_half = |operand: &isa::Operand| {

@@ -117,6 +117,10 @@ pub(super) fn arithmetic<const C: usize>(b: Binder<C>, op: IntegerArithmetic) ->
         IntegerArithmetic::v_max3_i32 => b.u3(|x, y, z| u(s(x).simd_max(s(y)).simd_max(s(z)))),
         IntegerArithmetic::v_min3_u32 => b.u3(|x, y, z| x.simd_min(y).simd_min(z)),
         IntegerArithmetic::v_max3_u32 => b.u3(|x, y, z| x.simd_max(y).simd_max(z)),
+        IntegerArithmetic::v_minmax_i32 => b.u3(|x, y, z| u(s(x).simd_min(s(y)).simd_max(s(z)))),
+        IntegerArithmetic::v_maxmin_i32 => b.u3(|x, y, z| u(s(x).simd_max(s(y)).simd_min(s(z)))),
+        IntegerArithmetic::v_minmax_u32 => b.u3(|x, y, z| x.simd_min(y).simd_max(z)),
+        IntegerArithmetic::v_maxmin_u32 => b.u3(|x, y, z| x.simd_max(y).simd_min(z)),
         IntegerArithmetic::v_med3_i32 => b.u3(|x, y, z| u(med3(s(x), s(y), s(z)))),
         IntegerArithmetic::v_med3_u32 => b.u3(med3::<U>),
     }
@@ -156,6 +160,9 @@ pub(super) fn bits<const C: usize>(b: Binder<C>, op: IntegerBits) -> Handler {
         IntegerBits::v_and_b32 => b.u2(|x, y| x & y),
         IntegerBits::v_or_b32 => b.u2(|x, y| x | y),
         IntegerBits::v_xor_b32 => b.u2(|x, y| x ^ y),
+        IntegerBits::v_xor3_b32 => b.u3(|x, y, z| x ^ y ^ z),
+        IntegerBits::v_cvt_i32_i16 => b.u1(|x| u(sext16(x))),
+        IntegerBits::v_cvt_u32_u16 => b.u1(|x| x & k(0xffff)),
         IntegerBits::v_xnor_b32 => b.u2(|x, y| !(x ^ y)),
         IntegerBits::v_lshlrev_b32 => b.u2(|x, y| y << (x & k(31))),
         IntegerBits::v_lshrrev_b32 => b.u2(|x, y| y >> (x & k(31))),
@@ -226,6 +233,24 @@ pub(super) fn bits<const C: usize>(b: Binder<C>, op: IntegerBits) -> Handler {
                 let (x, y) = (*w.lanes(o.src[0].register), *w.lanes(o.dst));
                 w.commit(o.dst, *x.chunks());
                 w.commit(o.src[0].register, *y.chunks());
+                Flow::Next
+            },
+        ),
+        // The halves that `op_sel` selects.
+        IntegerBits::v_swap_b16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let half = |high: u8| if high == 0 { 0 } else { 16 };
+                let (from, to) = (half(o.op_sel & 1), half(o.op_sel & 8));
+                let source = o.src[0].register;
+                let part = |bits: U, at: u32| (bits >> k(at)) & k(0xffff);
+                let put = |old: U, at: u32, part: U| old & k(!(0xffff << at)) | part << k(at);
+                let x: [U; C] = *w.lanes(source).chunks();
+                let y: [U; C] = *w.lanes(o.dst).chunks();
+                w.commit(source, chunks(|c| put(x[c], from, part(y[c], to))));
+                // The same register, if both halves are its.
+                let y: [U; C] = *w.lanes(o.dst).chunks();
+                w.commit(o.dst, chunks(|c| put(y[c], to, part(x[c], from))));
                 Flow::Next
             },
         ),

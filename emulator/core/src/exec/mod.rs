@@ -41,6 +41,7 @@ mod packed;
 mod pair;
 mod panic;
 mod permlane_swap;
+mod row_permute;
 mod sad;
 mod saturating;
 mod scalar;
@@ -57,6 +58,7 @@ mod to_lds;
 mod transfer;
 mod two_over_pi;
 mod wave;
+mod wmma;
 
 pub use access_pattern::{ByPlace, ByShape, Kept, ObservedAccess, OutsideLds, Shape, Space};
 pub use code::{Code, FactsTable, Unsupported};

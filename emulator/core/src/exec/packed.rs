@@ -345,6 +345,26 @@ fn unsigned_dot(x: U, y: U, z: U, bits: u32, clamp: bool) -> U {
     sum.cast::<u32>()
 }
 
+/// `neg` says which of the first two sources are signed.
+#[inline(always)]
+fn mixed_dot(o: &Operation, x: U, y: U, z: U, bits: u32) -> U {
+    let part = |slot: u8, value: U, index: u32| match o.neg >> slot & 1 {
+        0 => unsigned_part(value, index, bits).cast::<i32>(),
+        _ => signed_part(value, index, bits),
+    };
+    let mut sum = z.cast::<i32>().cast::<i64>();
+    for index in 0..32 / bits {
+        sum += (part(0, x, index) * part(1, y, index)).cast::<i64>();
+    }
+    if o.clamp {
+        sum = sum.simd_clamp(
+            Simd::splat(i64::from(i32::MIN)),
+            Simd::splat(i64::from(i32::MAX)),
+        );
+    }
+    sum.cast::<u32>()
+}
+
 pub(super) fn dot<const C: usize>(b: Binder<C>, op: PackedDot) -> Handler {
     match op {
         PackedDot::v_dot2_i32_i16 | PackedDot::v_dot2c_i32_i16 => {
@@ -356,6 +376,8 @@ pub(super) fn dot<const C: usize>(b: Binder<C>, op: PackedDot) -> Handler {
         PackedDot::v_dot8_i32_i4 | PackedDot::v_dot8c_i32_i4 => {
             b.dot3(|o, x, y, z| signed_dot(x, y, z, 4, o.clamp))
         }
+        PackedDot::v_dot4_i32_iu8 => b.dot3(|o, x, y, z| mixed_dot(o, x, y, z, 8)),
+        PackedDot::v_dot8_i32_iu4 => b.dot3(|o, x, y, z| mixed_dot(o, x, y, z, 4)),
         PackedDot::v_dot2_u32_u16 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 16, o.clamp)),
         PackedDot::v_dot4_u32_u8 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 8, o.clamp)),
         PackedDot::v_dot8_u32_u4 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 4, o.clamp)),

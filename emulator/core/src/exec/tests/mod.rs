@@ -39,6 +39,7 @@ mod memory;
 mod modes;
 mod narrow_conversions;
 mod rarities;
+mod rdna;
 mod sad;
 mod scalars;
 mod scratch;
