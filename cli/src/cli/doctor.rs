@@ -9,7 +9,7 @@ use ferrowave::{
     embedded,
     hip::{DeviceSelector, load::emulated, system::System},
 };
-use ferrowave_gpu::Product;
+use ferrowave_shared::gpus_with_kernels;
 use serde::Serialize;
 
 use super::{Failure, print, print_json};
@@ -261,7 +261,7 @@ impl Doctor {
         } else {
             format!(
                 "Ferrowave has no kernels for {gpu}, only for {}",
-                Product::names()
+                gpus_with_kernels()
             )
         };
         // With another GPU, or the emulator, there is nothing to repair.

@@ -16,6 +16,7 @@ use ferrowave::{
 use ferrowave_code_object::CodeObject;
 use ferrowave_gpu::PciPlace;
 use ferrowave_hip_abi::hipError_t;
+use ferrowave_shared::gpus_with_kernels;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::{
@@ -208,7 +209,7 @@ fn facts(selector: &DeviceSelector, device: &Device) -> Facts {
         lds_bytes: properties.lds_bytes,
         memory_bytes: properties.memory_bytes,
         kernels_built: embedded::code_object(properties.gpu_name()).is_some(),
-        kernels_exist: properties.gpu().is_some(),
+        kernels_exist: gpus_with_kernels().contains(properties.gpu_name()),
     }
 }
 

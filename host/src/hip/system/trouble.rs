@@ -10,6 +10,7 @@ use std::{
 };
 
 use ferrowave_gpu::{KfdGpu, known_gpus};
+use ferrowave_shared::gpus_with_kernels;
 
 use super::root_folder::root;
 use crate::hip::{LIBRARY_VARIABLE, LoadError, load::Unusable};
@@ -135,7 +136,8 @@ impl System {
 
     fn warning(&self, reason: &Unusable) -> Option<String> {
         let listed = self.gpus();
-        let known = known_gpus(&self.root);
+        let mut known = known_gpus(&self.root);
+        known.retain(|gpu| gpus_with_kernels().contains(gpu.name()));
         let troubles = self.troubles(reason);
         // Many processors have a GPU that there are no kernels for.
         if troubles.is_empty() || known.is_empty() && !listed.is_empty() {
