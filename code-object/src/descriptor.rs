@@ -239,10 +239,6 @@ impl KernelDescriptor {
             ("COMPUTE_PGM_RSRC1.BULKY", bits(rsrc1, 24, 1).into()),
             ("COMPUTE_PGM_RSRC1.CDBG_USER", bits(rsrc1, 25, 1).into()),
             (
-                "COMPUTE_PGM_RSRC1.GRANULATED_WAVEFRONT_SGPR_COUNT",
-                if rdna { bits(rsrc1, 6, 4).into() } else { 0 },
-            ),
-            (
                 "COMPUTE_PGM_RSRC1 bits 27..32",
                 bits(rsrc1, 27, if rdna { 2 } else { 5 }).into(),
             ),
@@ -317,7 +313,8 @@ impl KernelDescriptor {
             kernarg_size: u32_at(8),
             kernel_code_entry_byte_offset: u64_at(16).cast_signed(),
             granulated_workitem_vgpr_count: bits(rsrc1, 0, 6) as u8,
-            granulated_wavefront_sgpr_count: bits(rsrc1, 6, 4) as u8,
+            // LLVM documents that it must be 0 on RDNA, but LLVM 21 and earlier write a count, which the hardware ignores.
+            granulated_wavefront_sgpr_count: if rdna { 0 } else { bits(rsrc1, 6, 4) as u8 },
             float_round_mode_32: FloatRoundMode::from_bits(bits(rsrc1, 12, 2)),
             float_round_mode_16_64: FloatRoundMode::from_bits(bits(rsrc1, 14, 2)),
             float_denorm_mode_32: FloatDenormMode::from_bits(bits(rsrc1, 16, 2)),

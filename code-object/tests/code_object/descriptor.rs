@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, process::Command};
 
-use ferrowave_code_object::{CodeObject, FloatDenormMode, FloatRoundMode};
+use ferrowave_code_object::{CodeObject, FloatDenormMode, FloatRoundMode, KernelDescriptor};
 use ferrowave_gpu::{Family, Gpu};
 
 use crate::support::{Kernel, assembled, tool};
@@ -255,6 +255,22 @@ fn check_descriptor(gpu: Gpu, case: &str) {
         count
     };
     assert_eq!(u32::from(found.user_sgpr_count), count, "{context}");
+}
+
+/// As clang 21 writes the descriptor of a kernel with 16 VGPRs.
+#[test]
+fn rdna_has_no_count_of_scalar_registers() {
+    let mut bytes = [0; KernelDescriptor::BYTES];
+    bytes[44..48].copy_from_slice(&0x80_u32.to_le_bytes());
+    bytes[48..52].copy_from_slice(&0xe0af_0081_u32.to_le_bytes());
+    bytes[52..56].copy_from_slice(&0x9e_u32.to_le_bytes());
+    bytes[56..58].copy_from_slice(&0x408_u16.to_le_bytes());
+    let found = KernelDescriptor::parse(&bytes, Gpu::Gfx1100, "k").expect("it is valid");
+    assert_eq!(
+        (found.vgprs(), found.sgprs(), found.wave_size()),
+        (16, 128, 32)
+    );
+    assert!(found.wgp_mode && found.mem_ordered && found.fwd_progress);
 }
 
 #[test]
