@@ -61,6 +61,10 @@ pub enum Variant {
     SplitK,
     /// The steps of all tiles are divided evenly among as many workgroups as run at once.
     StreamK,
+    /// [`SplitK`](Self::SplitK) with 64 × 64 tiles, for small problems.
+    SplitK64x64,
+    /// [`SplitK`](Self::SplitK) with 32 × 64 tiles, for products of few rows.
+    SplitK32x64,
 }
 
 impl Variant {
@@ -89,6 +93,8 @@ impl Variant {
             Self::MfmaInterleaved => "mfma_interleaved",
             Self::SplitK => "split_k",
             Self::StreamK => "stream_k",
+            Self::SplitK64x64 => "split_k_64x64",
+            Self::SplitK32x64 => "split_k_32x64",
         }
     }
 }
@@ -573,6 +579,23 @@ const SPLIT_K: Step = Step {
 const STREAM_K: Step = Step {
     variant: Variant::StreamK,
     reduction: Reduction::StreamK,
+    ..SPLIT_K
+};
+
+/// [`Variant::SplitK64x64`]: 2 × 2 waves of 32 × 32, four workgroups on a compute unit.
+const SPLIT_K_64X64: Step = Step {
+    variant: Variant::SplitK64x64,
+    tile: (64, 64),
+    waves_per_simd: 4,
+    ..SPLIT_K
+};
+
+/// [`Variant::SplitK32x64`]: 1 × 2 waves of 32 × 32.
+const SPLIT_K_32X64: Step = Step {
+    variant: Variant::SplitK32x64,
+    tile: (32, 64),
+    waves: (1, 2),
+    waves_per_simd: 4,
     ..SPLIT_K
 };
 

@@ -94,6 +94,14 @@ macro_rules! for_each_kernel {
                 gemm_stream_k_fp8_fnuz: STREAM_K, FP8_FNUZ, ["gfx942"];
                 gemm_stream_k_fp8: STREAM_K.one_wave(), FP8, ["gfx950"];
                 gemm_stream_k_f64: STREAM_K.one_wave(), F64, ["gfx942", "gfx950"];
+                gemm_split_k_64x64_f32: SPLIT_K_64X64, F32, ["gfx90a"];
+                gemm_split_k_64x64_f16: SPLIT_K_64X64, F16, ["gfx90a"];
+                gemm_split_k_64x64_bf16: SPLIT_K_64X64, BF16, ["gfx90a"];
+                gemm_split_k_64x64_i8: SPLIT_K_64X64, I8, ["gfx90a"];
+                gemm_split_k_64x64_f64: SPLIT_K_64X64, F64, ["gfx90a"];
+                gemm_split_k_32x64_f32: SPLIT_K_32X64, F32, ["gfx90a"];
+                gemm_split_k_32x64_f16: SPLIT_K_32X64, F16, ["gfx90a"];
+                gemm_split_k_32x64_bf16: SPLIT_K_32X64, BF16, ["gfx90a"];
             }
         }
     };

@@ -182,6 +182,13 @@ macro_rules! step {
     (STREAM_K, $row:ty) => {
         s17_stream_k::run::<$row>
     };
+    // Other tiles of step 16.
+    (SPLIT_K_64X64, $row:ty) => {
+        s16_split_k::run::<$row>
+    };
+    (SPLIT_K_32X64, $row:ty) => {
+        s16_split_k::run::<$row>
+    };
 }
 
 /// The LDS layout of a step from 11 on, for elements of `$size` bytes.

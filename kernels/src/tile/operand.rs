@@ -139,15 +139,18 @@ impl<T> Operand<T> {
         Self { k: end, ..self }
     }
 
-    /// The element of a row at `k`, or all-zero bits outside the matrix.
+    /// The element of a row at `k`, or all-zero bits outside the matrix, which must not be empty. Without a branch: of
+    /// elements outside, the nearest one is loaded, so that loads of several elements follow each other.
     #[inline(always)]
     pub fn element_or_zero(&self, row: u32, k: u32) -> T
     where
         T: Bits,
     {
+        let (inside_row, inside_k) = (row.min(self.rows - 1), k.min(self.k - 1));
+        // SAFETY: the element exists.
+        let element = unsafe { *self.start.add(self.strides.offset(inside_row, inside_k)) };
         if row < self.rows && k < self.k {
-            // SAFETY: the element exists.
-            unsafe { *self.start.add(self.strides.offset(row, k)) }
+            element
         } else {
             T::ZERO
         }
@@ -156,25 +159,42 @@ impl<T> Operand<T> {
 
 /// Elements as bits: the load path does no arithmetic.
 pub trait Bits: Copy {
+    /// The element in a register of its own: the compiler keeps arrays of these in registers, but not those of bytes.
+    type Register: Copy;
     /// Zero in every type of the same size.
     const ZERO: Self;
+    /// Zero in a register.
+    const NONE: Self::Register;
+
+    /// The element in a register.
+    fn widen(self) -> Self::Register;
+
+    /// The element of a register.
+    fn narrow(register: Self::Register) -> Self;
 }
 
-impl Bits for u8 {
-    const ZERO: Self = 0;
+/// Implements [`Bits`] for a type, with the type of its register.
+macro_rules! bits {
+    ($($bits:ty: $register:ty),*) => {
+        $(impl Bits for $bits {
+            type Register = $register;
+            const ZERO: Self = 0;
+            const NONE: $register = 0;
+
+            #[inline(always)]
+            fn widen(self) -> $register {
+                self.into()
+            }
+
+            #[inline(always)]
+            fn narrow(register: $register) -> Self {
+                register as $bits
+            }
+        })*
+    };
 }
 
-impl Bits for u16 {
-    const ZERO: Self = 0;
-}
-
-impl Bits for u32 {
-    const ZERO: Self = 0;
-}
-
-impl Bits for u64 {
-    const ZERO: Self = 0;
-}
+bits!(u8: u32, u16: u32, u32: u32, u64: u64);
 
 /// A thread's share of a tile of rows of elements `T`: `V` units, with their addresses in global memory and their
 /// place in LDS.
@@ -238,7 +258,7 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
             }
             loader.place = LdsPosition::new(row, unit);
         } else {
-            let (block, group) = Self::block(thread);
+            let (block, group) = Self::block(thread, threads);
             let row = block * Self::PER_UNIT as u32;
             let first = group * V::LEN as u32;
             let last_block = operand.rows.max(Self::PER_UNIT as u32) - Self::PER_UNIT as u32;
@@ -293,10 +313,16 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         }
     }
 
-    /// The block of rows and the group of k that thread number `thread` takes across rows.
+    /// The block of rows and the group of k that thread number `thread` of `threads` takes across rows.
     #[inline(always)]
-    const fn block(thread: u32) -> (u32, u32) {
-        let neighbours = Self::NEIGHBOURS as u32;
+    const fn block(thread: u32, threads: usize) -> (u32, u32) {
+        // A tile of few rows has fewer blocks of them.
+        let blocks = threads * V::LEN / L::ROW_UNITS / Self::PER_UNIT;
+        let neighbours = if blocks < Self::NEIGHBOURS {
+            blocks as u32
+        } else {
+            Self::NEIGHBOURS as u32
+        };
         let groups = (Self::K / V::LEN) as u32;
         let (high, low) = (thread / neighbours, thread % neighbours);
         (high / groups * neighbours + low, high % groups)

@@ -1,4 +1,8 @@
 //! What the main loops do not cover: the end of k, and tiles that cannot be loaded in whole units.
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over iterators unroll too late, and leave the registers in memory"
+)]
 
 use super::{BlockGemm, Config, Element, Source};
 use crate::{
@@ -32,7 +36,12 @@ impl<C: Config> BlockGemm<C> {
         let Some(source) = self.source(k) else {
             return;
         };
-        let mut whole = self.whole_stages(&source, k, end);
+        // A unit has only two elements of 8 bytes: there is nothing to gain, and the code is smaller.
+        let mut whole = if const { size_of::<Element<C>>() == 8 } {
+            0
+        } else {
+            self.whole_stages(&source, k, end)
+        };
         let mut fetch = source.fetch(whole.max(1));
         while k < end {
             // SAFETY: only whole stages are loaded in units. There are barriers between the reads of the
@@ -88,8 +97,12 @@ impl<C: Config> BlockGemm<C> {
     }
 }
 
-/// Writes this thread's share of a tile element by element, with zeros outside the operand. The loop is not
-/// unrolled: it is rarely run and should be small.
+/// The most elements that a thread has in flight.
+const MOST_IN_FLIGHT: usize = 4;
+
+/// Writes this thread's share of a tile element by element, with zeros outside the operand. The outer loop is not
+/// unrolled: it is rarely run and should be small. Several elements are loaded before the first is written, so that they
+/// take the latency of memory together.
 ///
 /// # Safety
 /// As [`TileLoader::store`](crate::tile::operand::TileLoader::store) says.
@@ -104,25 +117,46 @@ unsafe fn store_elements<T: Bits, L: LdsLayout>(
 ) {
     let columns = (L::ROW_BYTES / size_of::<T>()) as u32;
     let along_k = operand.is_along_k();
-    let mut number = thread;
-    while number < rows as u32 * columns {
-        // Neighbouring threads take neighbouring elements of global memory.
-        let (row, column) = if along_k {
+    let count = rows as u32 * columns;
+    // Threads have fewer elements of 8 bytes, and fewer registers for them.
+    let in_flight = const {
+        if size_of::<T>() == 8 {
+            2
+        } else {
+            MOST_IN_FLIGHT
+        }
+    };
+    // Neighbouring threads take neighbouring elements of global memory.
+    let place = |number: u32| {
+        if along_k {
             (number / columns, number % columns)
         } else {
             (number % rows as u32, number / rows as u32)
-        };
-        let element = operand.element_or_zero(row, k + column);
-        let byte = column * size_of::<T>() as u32;
-        let position = L::position(row, byte / UNIT_BYTES as u32) as usize;
-        // SAFETY: the element is in the tile.
-        unsafe {
-            tile.add(position)
-                .cast::<u8>()
-                .add(byte as usize % UNIT_BYTES)
-                .cast::<T>()
-                .write(element);
         }
-        number += threads as u32;
+    };
+    let mut first = thread;
+    while first < count {
+        let mut elements = [T::NONE; MOST_IN_FLIGHT];
+        for i in 0..in_flight {
+            let (row, column) = place(first + (i * threads) as u32);
+            elements[i] = operand.element_or_zero(row, k + column).widen();
+        }
+        for i in 0..in_flight {
+            let number = first + (i * threads) as u32;
+            let (row, column) = place(number);
+            let byte = column * size_of::<T>() as u32;
+            let position = L::position(row, byte / UNIT_BYTES as u32) as usize;
+            if number < count {
+                // SAFETY: the element is in the tile.
+                unsafe {
+                    tile.add(position)
+                        .cast::<u8>()
+                        .add(byte as usize % UNIT_BYTES)
+                        .cast::<T>()
+                        .write(T::narrow(elements[i]));
+                }
+            }
+        }
+        first += (in_flight * threads) as u32;
     }
 }
