@@ -6,6 +6,7 @@ mod cli;
 mod hip_program;
 mod report;
 mod selftest;
+mod tune;
 
 use std::{env, process::ExitCode};
 
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Selftest(options) => cli::selftest::run(options),
         Command::Report(options) => cli::report::run(options),
         Command::Compare(options) => cli::compare::run(options),
+        Command::Tune(options) => cli::tune::run(options),
         Command::Calibrate(options) => cli::calibrate::run(options),
         Command::Parameters(options) => cli::parameters::run(options),
     };

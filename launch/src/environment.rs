@@ -13,6 +13,8 @@ Environment:
                                AMD's libraries for the rows of a report
   FERROWAVE_GPUS               when Ferrowave is built: the GPUs whose kernels are embedded, with commas between
   FERROWAVE_EMULATOR_LIBRARY   the emulator's libamdhip64.so, for programs that are built without the emulator
+  FERROWAVE_TUNING             kernels that were measured on the device: off, read (the default; they are used) or on (a
+                               problem without one is measured first)
   FERROWAVE_CACHE              the directory of what is compiled once for all crates: `core` for the GPUs, the emulator
 
 Any HIP program on the emulator is checked, profiled and timed with FERROWAVE_CHECK, FERROWAVE_CHECK_SEEDS,

@@ -10,7 +10,7 @@ pub(crate) mod doctor;
 pub(crate) mod env;
 pub(crate) mod exec;
 pub(crate) mod list;
-mod memory;
+pub(crate) mod memory;
 pub(crate) mod parameters;
 pub(crate) mod product;
 pub(crate) mod profile;
@@ -19,6 +19,7 @@ pub(crate) mod request;
 pub(crate) mod run;
 pub(crate) mod selftest;
 pub(crate) mod target;
+pub(crate) mod tune;
 
 use clap::{Parser, Subcommand};
 use ferrowave::{embedded, hip::Device};
@@ -78,6 +79,10 @@ pub(crate) enum Command {
     Report(report::Options),
     #[command(about = "Compare two reports")]
     Compare(compare::Options),
+    #[command(
+        about = "Model the kernels' costs on a machine, or measure the best kernels on a device, so that the fastest is chosen"
+    )]
+    Tune(tune::Options),
     #[command(about = "Measure the timing model's parameters on a device with microbenchmarks")]
     Calibrate(calibrate::Options),
     #[command(

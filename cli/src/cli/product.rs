@@ -7,7 +7,7 @@ use std::{
 };
 
 use ferrowave::{
-    gemm::{Gemm, Operands, Problem, Source, Target},
+    gemm::{Gemm, Operands, Plan, Problem, Source, Target},
     hip::{Device, DeviceBuffer},
     verify::{Elements, Method, Reference, Verdict},
 };
@@ -96,8 +96,14 @@ impl<'a> Product<'a> {
 
     /// Runs a kernel and returns the time between HIP events.
     pub(crate) fn run(&mut self, kernel: &'static Kernel) -> Result<Duration, Failure> {
-        let (gemm, problem) = (self.gemm, *self.reference.problem());
-        let time = gemm.run_kernel(kernel, &problem, self.operands());
+        let machine = self.gemm.machine();
+        let plan = Plan::new(kernel, self.reference.problem(), machine);
+        self.run_plan(&plan.map_err(Failure::failed)?)
+    }
+
+    /// The same with a plan.
+    pub(crate) fn run_plan(&mut self, plan: &Plan) -> Result<Duration, Failure> {
+        let time = self.gemm.run_plan(plan, self.operands());
         time.map_err(Failure::failed)
     }
 
@@ -152,18 +158,17 @@ pub(crate) fn launch_unset(
     launched.map(|_| ()).map_err(Failure::failed)
 }
 
-/// Runs a kernel on random inputs and compares the output with the reference.
+/// Runs a plan on random inputs and compares the output with the reference.
 pub(crate) fn compute(
     gemm: &Gemm,
-    kernel: &'static Kernel,
-    problem: &Problem,
+    plan: &Plan,
     references: &References,
 ) -> Result<Outcome, Failure> {
     let _line = ProgressLine::start();
-    let reference = references.of(problem, gemm.context().device())?;
+    let reference = references.of(plan.problem(), gemm.context().device())?;
     let started = Instant::now();
     let mut product = Product::new(gemm, reference)?;
-    let kernel_time = product.run(kernel)?;
+    let kernel_time = product.run_plan(plan)?;
     let output = product.output()?;
     let wall_time = started.elapsed();
     Ok(Outcome {

@@ -78,7 +78,7 @@ pub(crate) fn layout_letters(a: Order, b: Order) -> String {
 
 /// The name of an element type on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ElementName {
+pub(crate) enum ElementName {
     /// These types.
     Types(ElementTypes),
     /// 8-bit floats in the GPU's encoding.
@@ -87,7 +87,7 @@ enum ElementName {
 
 impl ElementName {
     /// The types on a GPU.
-    fn types(self, gpu: &str) -> ElementTypes {
+    pub(crate) fn types(self, gpu: &str) -> ElementTypes {
         match self {
             Self::Types(types) => types,
             Self::Fp8 if gpu == "gfx942" => ElementTypes::FP8_FNUZ,

@@ -116,23 +116,38 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         ..options.product.request(&machine.gpu, m, n, k)
     };
     let problem = request.check().map_err(Failure::usage)?;
-    let kernel = match &options.kernel {
-        Some(name) => kernel_named(name, problem.types(), &machine.gpu).map_err(Failure::usage)?,
+    // Checked before the code object is looked up: which GPUs a kernel exists for does not depend on this build.
+    let named = match &options.kernel {
+        Some(name) => {
+            let kernel =
+                kernel_named(name, problem.types(), &machine.gpu).map_err(Failure::usage)?;
+            Some(Plan::new(kernel, &problem, &machine).map_err(Failure::usage)?)
+        }
         None => {
-            // Uploaded buffers are aligned.
-            let choice = choose(&problem, &machine, None).map_err(Failure::usage)?;
-            if options.device.verbose {
-                eprintln!("kernel {choice}");
-            }
-            choice.kernel
+            choose(&problem, &machine, None).map_err(Failure::usage)?;
+            None
         }
     };
-    // Checked before the code object is looked up: which GPUs a kernel exists for does not depend on this build.
-    Plan::new(kernel, &problem, &machine).map_err(Failure::usage)?;
     let code_object = code_object(&device)?;
     let context = Context::new(&device).map_err(Failure::failed)?;
     let gemm = Gemm::new(&context, code_object).map_err(Failure::failed)?;
-    let outcome = compute(&gemm, kernel, &problem, &References::new(options.seed))?;
+    let plan = match named {
+        Some(plan) => plan,
+        None => {
+            if let Some(note) = gemm.tuning_note() {
+                eprintln!("{note}");
+            }
+            // Uploaded buffers are aligned.
+            let choice = gemm.choice(&problem, None).map_err(Failure::usage)?;
+            if options.device.verbose {
+                eprintln!("kernel {choice}");
+            }
+            Plan::with_parts(choice.kernel, &problem, &machine, choice.parts)
+                .map_err(Failure::usage)?
+        }
+    };
+    let kernel = plan.kernel();
+    let outcome = compute(&gemm, &plan, &References::new(options.seed))?;
     let emulated = device.is_emulated();
     let kernel_ns = outcome.kernel_time.as_nanos();
     let report = Report {

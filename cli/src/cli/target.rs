@@ -107,16 +107,15 @@ impl<'a> Target<'a> {
                 machine.gpu
             )));
         }
-        for kernel in &kernels {
-            plan(kernel).map_err(Failure::usage)?;
-        }
+        let plans: Result<Vec<_>, _> = kernels.iter().map(|kernel| plan(kernel)).collect();
+        let plans = plans.map_err(Failure::usage)?;
         let gemm = Gemm::new(&self.context, code_object(device)?).map_err(Failure::failed)?;
         let gemm = gemm.planned_for(machine.clone());
         let references = References::new(options.launch.seed);
-        for kernel in kernels {
-            let name = kernel.variant.name();
+        for plan in &plans {
+            let name = plan.kernel().variant.name();
             note(&format!("kernel {name}, {m} x {n} x {k}"));
-            let outcome = compute(&gemm, kernel, &problem, &references)?;
+            let outcome = compute(&gemm, plan, &references)?;
             if let Some(complaint) = complaint(&outcome.verdict) {
                 return Err(Failure::failed(format!("{name}: {complaint}")));
             }

@@ -1,6 +1,7 @@
 //! Chooses the kernel for a problem.
 //!
-//! Of the kernels that are built for the GPU and the element types and can read the matrices in their layout, the one
+//! If there is a [table of costs](super::tuned) for the GPU, the kernel that costs least by it is taken, with k divided as
+//! it says. Else a rule decides: of the kernels that are built for the GPU and the element types and can read the matrices in their layout, the one
 //! with the highest expected throughput is taken:
 //!
 //! ```text
@@ -28,16 +29,19 @@
 use super::{
     access::{Misfit, check_addresses, check_layouts, is_aligned},
     launch_split,
+    layout::Order,
     machine::Machine,
     operands::Addresses,
     problem::Problem,
+    tuned::{Table, Tiles},
 };
+use ferrowave_gpu::Product;
 use ferrowave_shared::{
     CATALOGUE, ElementTypes, Kernel, Variant,
     catalogue::{Access, Reduction},
     workspace,
 };
-use std::fmt;
+use std::{fmt, time::Duration};
 use thiserror::Error;
 
 /// The cost of storing and adding a part of a tile, in steps of k.
@@ -48,16 +52,90 @@ const REDUCTION_STEPS: f64 = 2.0;
 pub struct Choice {
     /// The kernel.
     pub kernel: &'static Kernel,
+    /// Into how many parts it divides k; with [`Reduction::StreamK`] the number of workgroups.
+    pub parts: u32,
+    /// What decided.
+    pub decision: Decision,
     /// A better kernel, and why it can't read the matrices.
     pub passed_over: Option<(&'static Kernel, Misfit)>,
     /// Why the loads of the chosen kernel straddle cache lines, if it loads 16 bytes at any alignment and they do.
     pub straddling: Option<Misfit>,
 }
 
-/// The kernel, the better one that was passed over, and straddling loads, in one line.
+/// What decided on a kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Decision {
+    /// The rule for GPUs without a table of costs; see [the module](self).
+    Rule,
+    /// The kernel's row of the table of costs of this machine.
+    Table {
+        /// The machine that was modelled.
+        machine: Product,
+        /// The kernel's time by the table, at the machine's highest clock: modelled, not measured.
+        seconds: f64,
+        /// The next best.
+        second: Option<Second>,
+    },
+    /// A [measurement](super::Gemm::tune) on this device; on the emulator, of the emulation.
+    Measured {
+        /// The kernel's time.
+        time: Duration,
+        /// The next best, if this process has measured it.
+        second: Option<Second>,
+    },
+}
+
+/// The kernel that was second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Second {
+    /// The kernel.
+    pub kernel: &'static Kernel,
+    /// Into how many parts it would divide k.
+    pub parts: u32,
+    /// Its time in those of the chosen kernel.
+    pub ratio: f64,
+}
+
+/// A kernel and its parts of k.
+fn write_kernel(f: &mut fmt::Formatter<'_>, kernel: &Kernel, parts: u32) -> fmt::Result {
+    f.write_str(kernel.variant.name())?;
+    match kernel.reduction {
+        Reduction::SplitK if parts > 1 => write!(f, " with k in {parts} parts"),
+        _ => Ok(()),
+    }
+}
+
+/// The kernel, what decided, the better one that was passed over, and straddling loads, in one line.
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kernel.variant.name())?;
+        write_kernel(f, self.kernel, self.parts)?;
+        let second = match self.decision {
+            Decision::Rule => {
+                f.write_str(", by the rule for GPUs without a table")?;
+                None
+            }
+            Decision::Table {
+                machine,
+                seconds,
+                second,
+            } => {
+                let time = 1e6 * seconds;
+                write!(f, ": {time:.1} µs by the table of {machine}, modelled")?;
+                second
+            }
+            Decision::Measured { time, second } => {
+                let time = 1e6 * time.as_secs_f64();
+                write!(f, ": {time:.1} µs, measured on this device")?;
+                second
+            }
+        };
+        if let Some(second) = second {
+            f.write_str("; ")?;
+            write_kernel(f, second.kernel, second.parts)?;
+            let slower = 100.0 * (second.ratio - 1.0);
+            write!(f, " is second, {slower:.0} % slower")?;
+        }
         if let Some((kernel, misfit)) = self.passed_over {
             write!(
                 f,
@@ -106,7 +184,112 @@ pub fn choose(
     machine: &Machine,
     addresses: Option<&Addresses>,
 ) -> Result<Choice, NoKernel> {
-    choose_among(CATALOGUE, problem, machine, addresses)
+    choose_by_table(problem, machine, addresses)
+        .map_or_else(|| choose_among(CATALOGUE, problem, machine, addresses), Ok)
+}
+
+/// The kernels whose costs are in the machine's table, cheapest first, with the division of k and the cycles of each; `None`
+/// without such a kernel.
+pub fn ranked(
+    problem: &Problem,
+    machine: &Machine,
+    addresses: Option<&Addresses>,
+) -> Option<Vec<Ranked>> {
+    let table = Table::of(machine)?;
+    let is_aligned = is_aligned(problem, addresses).is_ok();
+    let mut ranked: Vec<_> = CATALOGUE
+        .iter()
+        .filter(|kernel| kernel.types == problem.types() && kernel.gpus.contains(&machine.gpu))
+        .filter_map(|kernel| {
+            let fits = check_layouts(kernel.access, problem).and_then(|()| {
+                addresses.map_or(Ok(()), |addresses| {
+                    check_addresses(kernel.access, addresses)
+                })
+            });
+            let misfit = fits.err();
+            // A kernel that can't read these layouts has costs for those that it can.
+            let row = match (kernel.access, misfit) {
+                (Access::WideAlongK, Some(_)) => {
+                    table.row_of(kernel, (Order::RowMajor, Order::ColumnMajor))
+                }
+                _ => table.row(kernel, problem),
+            }?;
+            let tiles = Tiles::new(kernel, problem, machine, is_aligned || misfit.is_some());
+            let (parts, cycles) = match kernel.reduction {
+                Reduction::SplitK => row.cost.best_parts(&tiles),
+                Reduction::None | Reduction::StreamK => {
+                    let parts = launch_split::parts(kernel, problem, machine);
+                    (parts, row.cost.cycles(kernel.reduction, &tiles, parts))
+                }
+            };
+            Some(Ranked {
+                kernel,
+                parts,
+                cycles,
+                misfit,
+            })
+        })
+        .collect();
+    // Kernels of equal cost stay in the catalogue's order.
+    ranked.sort_by(|left, right| left.cycles.total_cmp(&right.cycles));
+    (!ranked.is_empty()).then_some(ranked)
+}
+
+/// A kernel and its cost by a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ranked {
+    /// The kernel.
+    pub kernel: &'static Kernel,
+    /// Into how many parts it divides k.
+    pub parts: u32,
+    /// The modelled cycles.
+    pub cycles: f64,
+    /// Why it can't read the matrices.
+    pub misfit: Option<Misfit>,
+}
+
+fn choose_by_table(
+    problem: &Problem,
+    machine: &Machine,
+    addresses: Option<&Addresses>,
+) -> Option<Choice> {
+    let product = Table::of(machine)?.machine;
+    let ranked = ranked(problem, machine, addresses)?;
+    let mut fitting = ranked.iter().filter(|ranked| ranked.misfit.is_none());
+    let first = fitting.next()?;
+    let second = fitting.next().map(|second| Second {
+        kernel: second.kernel,
+        parts: second.parts,
+        // Nothing costs nothing.
+        ratio: if first.cycles > 0.0 {
+            second.cycles / first.cycles
+        } else {
+            1.0
+        },
+    });
+    let clock_hz = 1e6 * f64::from(product.specifications().clock_mhz);
+    Some(Choice {
+        kernel: first.kernel,
+        parts: first.parts,
+        decision: Decision::Table {
+            machine: product,
+            seconds: first.cycles / clock_hz,
+            second,
+        },
+        passed_over: ranked
+            .first()
+            .filter(|best| best.cycles < first.cycles)
+            .and_then(|best| Some((best.kernel, best.misfit?))),
+        straddling: straddling(first.kernel, problem, addresses),
+    })
+}
+
+/// Why the loads of a kernel straddle cache lines, if they do.
+fn straddling(kernel: &Kernel, problem: &Problem, addresses: Option<&Addresses>) -> Option<Misfit> {
+    match kernel.access {
+        Access::Wide => is_aligned(problem, addresses).err(),
+        Access::Elements | Access::WideAlongK => None,
+    }
 }
 
 fn choose_among(
@@ -155,13 +338,12 @@ fn choose_among(
     };
     Ok(Choice {
         kernel,
+        parts: launch_split::parts(kernel, problem, machine),
+        decision: Decision::Rule,
         passed_over: best(false)
             .filter(|(_, _, other)| *other > score)
             .and_then(|&(kernel, misfit, _)| Some((kernel, misfit?))),
-        straddling: match kernel.access {
-            Access::Wide => is_aligned(problem, addresses).err(),
-            Access::Elements | Access::WideAlongK => None,
-        },
+        straddling: straddling(kernel, problem, addresses),
     })
 }
 
@@ -254,7 +436,7 @@ fn use_of_units(kernel: &Kernel, problem: &Problem, machine: &Machine) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gemm::{Order, Request};
+    use crate::gemm::Request;
     use ferrowave_shared::{BlockTile, GpuSet, catalogue::NAIVE_F32};
 
     const fn row(variant: Variant, edge: usize, access: Access, reduction: Reduction) -> Kernel {
@@ -375,7 +557,7 @@ mod tests {
         assert_eq!(choice.kernel.variant, Variant::MfmaWide);
         assert_eq!(
             choice.to_string(),
-            "mfma_wide, as mfma_pingpong can't read the matrices: B is row-major, but must be column-major"
+            "mfma_wide, by the rule for GPUs without a table, as mfma_pingpong can't read the matrices: B is row-major, but must be column-major"
         );
         let choice = chosen(
             Request {
@@ -387,7 +569,7 @@ mod tests {
         assert_eq!(choice.kernel.variant, Variant::MfmaWide);
         assert_eq!(
             choice.to_string(),
-            "mfma_wide, as mfma_pingpong can't read the matrices: lda is 16386 bytes, no multiple of 16, \
+            "mfma_wide, by the rule for GPUs without a table, as mfma_pingpong can't read the matrices: lda is 16386 bytes, no multiple of 16, \
              loads straddle cache lines: lda is 16386 bytes, no multiple of 16"
         );
         let addresses = Addresses {

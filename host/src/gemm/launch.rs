@@ -9,11 +9,12 @@ use ferrowave_shared::Kernel;
 use thiserror::Error;
 
 use super::{
-    choose::{Choice, NoKernel, choose},
+    choose::{Choice, NoKernel},
     machine::Machine,
     operands::{Addresses, OperandError, Operands},
     plan::{Launch, Plan, PlanError},
     problem::Problem,
+    tune::Tuning,
     workspace::WorkspaceBuffer,
 };
 use crate::hip::{
@@ -51,6 +52,12 @@ pub enum GemmError {
     /// The workspace would exceed the address space.
     #[error("the workspace for the parts of k would exceed the address space")]
     NoAddresses,
+    /// The environment asks for no mode of tuning.
+    #[error("{0}")]
+    Tuning(String),
+    /// No kernel computes the problem on this device.
+    #[error("every kernel for this product fails on this device: {}", .0.join("; "))]
+    NoneRuns(Vec<String>),
     /// An error of HIP, such as a kernel's access outside its memory.
     #[error(transparent)]
     Hip(#[from] HipError),
@@ -67,6 +74,7 @@ pub struct Gemm {
     end: Event,
     /// Locked while a product is computed.
     workspace: Mutex<WorkspaceBuffer>,
+    tuning: Tuning,
 }
 
 /// A product that was computed.
@@ -83,11 +91,13 @@ impl Gemm {
     /// Loads the kernels.
     ///
     /// # Errors
-    /// If the code object is not for the device's GPU.
+    /// If the code object is not for the device's GPU, or `FERROWAVE_TUNING` is neither off, read nor on.
     pub fn new(context: &Context, code_object: &[u8]) -> Result<Self, GemmError> {
+        let machine = Machine::of(context.device());
         Ok(Gemm {
             context: context.clone(),
-            machine: Machine::of(context.device()),
+            tuning: Tuning::new(context, &machine, code_object)?,
+            machine,
             module: context.load(code_object)?,
             stream: context.stream()?,
             start: context.event()?,
@@ -108,18 +118,24 @@ impl Gemm {
         &self.context
     }
 
+    pub(super) const fn tuning(&self) -> &Tuning {
+        &self.tuning
+    }
+
     /// The machine that launches are planned for.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
-    /// Computes C ← epilogue(α·A·B + β·prologue(C) + bias) with the kernel that [`choose`] takes, and waits for it.
+    /// Computes C ← epilogue(α·A·B + β·prologue(C) + bias) with the kernel that [`choice`](Self::choice) takes, and waits for
+    /// it. With `FERROWAVE_TUNING=on`, a problem is [tuned](Self::tune) before it is computed the first time.
     ///
     /// # Errors
     /// If there is no kernel for the problem on the GPU, an operand does not fit the problem, or the device fails.
     pub fn run(&self, problem: &Problem, operands: Operands<'_>) -> Result<Computed, GemmError> {
-        let choice = choose(problem, &self.machine, Some(&operands.addresses()))?;
-        let time = self.run_kernel(choice.kernel, problem, operands)?;
+        let choice = self.tuned_choice(problem, &operands.addresses())?;
+        let plan = Plan::with_parts(choice.kernel, problem, &self.machine, choice.parts)?;
+        let time = self.run_plan(&plan, operands)?;
         Ok(Computed { choice, time })
     }
 

@@ -1,6 +1,10 @@
 //! How a problem is split into launches and parts of k.
 
-use super::{machine::Machine, problem::Problem};
+use super::{
+    machine::Machine,
+    problem::Problem,
+    tuned::{Table, Tiles},
+};
 use ferrowave_shared::{Kernel, TileOrder, Workspace, catalogue::Reduction, workspace};
 
 /// The largest workspace of a launch, unless one tile of one product needs more. It is enough for two tiles of
@@ -74,13 +78,19 @@ impl Chunk {
     }
 }
 
-/// Into how many parts `kernel` divides `problem`: for [`Reduction::SplitK`] so many that each compute unit of
-/// `machine` has a workgroup, for [`Reduction::StreamK`] as many workgroups as run at once.
+/// Into how many parts `kernel` divides `problem`: for [`Reduction::SplitK`] as the machine's table of costs says, or
+/// without one so many that each compute unit of `machine` has a workgroup; for [`Reduction::StreamK`] as many workgroups
+/// as run at once.
 pub(super) fn parts(kernel: &Kernel, problem: &Problem, machine: &Machine) -> u32 {
     let steps = workspace::steps(problem.k(), kernel.tile);
     match kernel.reduction {
         Reduction::None => 1,
         Reduction::SplitK => {
+            let tuned = Table::of(machine).and_then(|table| table.row(kernel, problem));
+            if let Some(row) = tuned {
+                let tiles = Tiles::new(kernel, problem, machine, true);
+                return row.cost.best_parts(&tiles).0;
+            }
             let grid = kernel.tile.grid(problem.m(), problem.n(), problem.batch());
             let tiles = u64::from(grid.x) * u64::from(grid.y) * u64::from(grid.z);
             let idle = u64::from(machine.compute_units) / tiles.max(1);

@@ -19,9 +19,11 @@ pub mod operation;
 pub mod plan;
 pub mod problem;
 pub mod request;
+pub mod tune;
+pub mod tuned;
 
 pub use access::Misfit;
-pub use choose::{Choice, NoKernel, choose};
+pub use choose::{Choice, Decision, NoKernel, Second, choose};
 pub use element::{Element, Fp8, Fp8Fnuz};
 pub use launch::{Computed, Gemm, GemmError};
 pub use layout::{Layout, Order};
@@ -32,3 +34,4 @@ pub use operation::{Operation, UnknownOperation};
 pub use plan::{Launch, Plan, PlanError, WorkspaceBytes};
 pub use problem::Problem;
 pub use request::{ProblemError, Request};
+pub use tune::{Measured, Tuned};

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 /// Rows of tiles in a group of the linear order. A block of 8 × 8 tiles reads 8 rows of tiles of A and 8 columns of
 /// tiles of B for 64 tiles of C. The fastest published kernels also use groups of 8.
-const GROUP_ROWS: u32 = 8;
+pub(super) const GROUP_ROWS: u32 = 8;
 
 /// The launches of one kernel that together compute a problem.
 ///
@@ -124,6 +124,11 @@ impl Plan {
     /// The kernel that is launched.
     pub const fn kernel(&self) -> &'static Kernel {
         self.kernel
+    }
+
+    /// Into how many parts k is divided; with [`Reduction::StreamK`] the number of workgroups.
+    pub const fn parts(&self) -> u32 {
+        self.parts
     }
 
     /// The problem that the launches compute.

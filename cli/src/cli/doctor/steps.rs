@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use clap::ValueEnum;
 use ferrowave::{
     embedded,
-    gemm::{Gemm, Request, kernel_named},
+    gemm::{Gemm, Plan, Request, kernel_named},
     hip::{
         Context, Device, DeviceSelector, LoadError, OpenError, Source,
         load::Unusable,
@@ -262,7 +262,8 @@ fn launch(selector: DeviceSelector) -> Result<(), Failure> {
         "running `{}` on {EXTENT}×{EXTENT} matrices",
         kernel.variant.name()
     )))?;
-    match compute(&gemm, kernel, &problem, &References::new(0)) {
+    let plan = Plan::new(kernel, &problem, gemm.machine()).map_err(Failure::failed)?;
+    match compute(&gemm, &plan, &References::new(0)) {
         Ok(outcome) => match complaint(&outcome.verdict) {
             None => say(&Line::Done("the product is right".to_owned())),
             Some(complaint) => failed(

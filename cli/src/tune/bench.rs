@@ -1,0 +1,111 @@
+//! Modelled cycles of plans.
+
+use ferrowave::{
+    gemm::{Gemm, Machine, Operands, Plan, Problem, Source, Target, tuned::checksum},
+    hip::{Context, Device, DeviceSelector},
+};
+use ferrowave_code_object::CodeObject;
+use ferrowave_gpu::{Occupancy, Product};
+use ferrowave_hip::timing::{self, Settings};
+use ferrowave_shared::{ElementType, Kernel};
+use ferrowave_timing::Parameters;
+
+use crate::cli::{Failure, code_object, memory};
+
+/// The kernels of a machine, on the emulator.
+pub(crate) struct Bench {
+    gemm: Gemm,
+    code_object: CodeObject,
+    parameters: Parameters,
+}
+
+impl Bench {
+    /// Loads the kernels for a machine.
+    pub(crate) fn new(product: Product) -> Result<Self, Failure> {
+        let parameters = Parameters::try_from(product).map_err(Failure::usage)?;
+        let device = Device::open(&DeviceSelector::of_product(product)).map_err(Failure::failed)?;
+        let bytes = code_object(&device)?;
+        let context = Context::new(&device).map_err(Failure::failed)?;
+        let gemm = Gemm::new(&context, bytes).map_err(Failure::failed)?;
+        let specifications = product.specifications();
+        let machine = Machine {
+            compute_units: specifications.compute_units,
+            xcds: specifications.xcds,
+            ..Machine::of(&device)
+        };
+        Ok(Self {
+            gemm: gemm.planned_for(machine),
+            code_object: CodeObject::parse(bytes).map_err(Failure::failed)?,
+            parameters,
+        })
+    }
+
+    /// What launches are planned for.
+    pub(crate) fn machine(&self) -> &Machine {
+        self.gemm.machine()
+    }
+
+    /// The checksum of a kernel's machine code.
+    pub(crate) fn code(&self, kernel: &Kernel) -> Result<u32, Failure> {
+        let code = self.code_object.kernel(kernel.symbol).and_then(|built| {
+            let size = built.code.end - built.code.start;
+            self.code_object.file_bytes(built.code.start, size)
+        });
+        code.map(checksum)
+            .ok_or_else(|| Failure::failed(format!("{} is not in the code object", kernel.symbol)))
+    }
+
+    /// Workgroups of a kernel that a compute unit holds at once.
+    pub(crate) fn resident(&self, kernel: &Kernel) -> u32 {
+        let built = self.code_object.kernel(kernel.symbol);
+        built.map_or(1, |built| {
+            let resources = built.resources(kernel.block.threads() as u32, kernel.lds_bytes as u32);
+            let gpu = self.parameters.hardware.gpu;
+            Occupancy::of(gpu, resources)
+                .workgroups_per_compute_unit
+                .max(1)
+        })
+    }
+
+    /// The modelled cycles of a kernel with k in `parts`. Runs only what the model needs.
+    pub(crate) fn cycles(
+        &self,
+        kernel: &'static Kernel,
+        problem: &Problem,
+        parts: u32,
+    ) -> Result<f64, Failure> {
+        memory::check(problem, self.gemm.context().device())?;
+        let plan =
+            Plan::with_parts(kernel, problem, self.machine(), parts).map_err(Failure::failed)?;
+        let types = problem.types();
+        let matrix = |elements: u128, element: ElementType| {
+            // Fits: it was checked against the available memory.
+            let bytes = elements as usize * element.size_bytes();
+            let buffer = self.gemm.context().allocate::<u8>(bytes);
+            buffer.map_err(Failure::failed)
+        };
+        let a = matrix(problem.a().span(), types.input)?;
+        let b = matrix(problem.b().span(), types.input)?;
+        let mut c = matrix(problem.c().span(), types.output)?;
+        let operands = Operands::new(
+            Source::of_bytes(&a, types.input),
+            Source::of_bytes(&b, types.input),
+            Target::of_bytes(&mut c, types.output),
+        );
+        let settings = Settings {
+            machine: Some(self.parameters),
+            estimate: true,
+            ..Settings::default()
+        };
+        let (ran, timings) = timing::during(settings, || self.gemm.run_plan(&plan, operands));
+        ran.map_err(Failure::failed)?;
+        if let Some(error) = timings.missed.into_iter().next() {
+            return Err(Failure::failed(error));
+        }
+        Ok(timings
+            .modelled
+            .iter()
+            .map(|timing| timing.cycles as f64)
+            .sum())
+    }
+}

@@ -1,0 +1,190 @@
+//! The launches that give a kernel's costs.
+
+use ferrowave::gemm::{
+    Order, Problem, Request,
+    tuned::{Cost, Line, Tiles, near_square},
+};
+use ferrowave_shared::{Kernel, catalogue::Reduction};
+
+use super::bench::Bench;
+use crate::cli::Failure;
+
+/// Steps along k of the short launches, and of the long ones. Their difference is what steps cost.
+const STEPS: [u32; 2] = [8, 24];
+/// Bytes of a lane's load.
+const UNIT_BYTES: usize = 16;
+
+/// Models the costs of a kernel for matrices with these orders.
+pub(crate) fn costs(
+    bench: &Bench,
+    kernel: &'static Kernel,
+    orders: (Order, Order),
+) -> Result<Cost, Failure> {
+    Launches {
+        bench,
+        kernel,
+        orders,
+    }
+    .costs()
+}
+
+/// Launches of a kernel.
+struct Launches<'a> {
+    bench: &'a Bench,
+    kernel: &'static Kernel,
+    orders: (Order, Order),
+}
+
+/// A launch: tiles, k, and what differs from a plain one.
+#[derive(Clone, Copy)]
+struct Launch {
+    rows: u32,
+    columns: u32,
+    k: u32,
+    /// Elements that are missing at the end of rows and columns of C.
+    missing: u32,
+    /// Elements between lines of A and of B.
+    gap: u32,
+    parts: u32,
+}
+
+impl Launches<'_> {
+    fn costs(&self) -> Result<Cost, Failure> {
+        let kernel = self.kernel;
+        let resident = self.bench.resident(kernel);
+        let units = self.bench.machine().compute_units;
+        let all = units * resident;
+        let few = self.line((2, 2))?;
+        let full = self.line(near_square(all))?;
+        let one = match resident {
+            1 => full,
+            _ => self.line(near_square(units))?,
+        };
+        let three = self.line(near_square(3 * all))?;
+        let next = Line {
+            fixed: (three.fixed - full.fixed) / 2.0,
+            step: (three.step - full.step) / 2.0,
+        };
+        let of_line = |shape| -> Result<f64, Failure> {
+            let long = self.cycles(self.plain(shape, STEPS[1]))?;
+            Ok((long - full.fixed) / f64::from(STEPS[1]))
+        };
+        let (row_step, column_step) = (of_line((1, all))?, of_line((all, 1))?);
+        let unit = (UNIT_BYTES / kernel.types.input.size_bytes()) as u32;
+        let square = near_square(units);
+        let plain = self.plain(square, STEPS[0]);
+        let short = one.fixed + one.step * f64::from(STEPS[0]);
+        let tail = self.cycles(Launch {
+            // A part of a step that ends within a stage.
+            k: plain.k + kernel.tile.k as u32 / 2 + unit,
+            ..plain
+        })? - short;
+        let edge = self.cycles(Launch {
+            missing: unit,
+            ..plain
+        })? - short;
+        let on_full = self.plain(near_square(all), STEPS[0]);
+        let straddling = self.cycles(Launch { gap: 1, ..on_full })?;
+        let cost = Cost {
+            resident,
+            few,
+            one,
+            full,
+            next,
+            row_step,
+            column_step,
+            tail: tail.max(0.0),
+            edge: edge.max(0.0),
+            straddle: straddling / (full.fixed + full.step * f64::from(STEPS[0])),
+            share: Line::default(),
+        };
+        Ok(Cost {
+            share: match kernel.reduction {
+                Reduction::None => Line::default(),
+                Reduction::SplitK | Reduction::StreamK => self.share(&cost, all)?,
+            },
+            ..cost
+        })
+    }
+
+    /// The cycles with this many tiles, by steps.
+    fn line(&self, shape: (u32, u32)) -> Result<Line, Failure> {
+        let [short, long] = STEPS.map(|steps| self.cycles(self.plain(shape, steps)));
+        let (short, long) = (short?, long?);
+        let step = (long - short) / f64::from(STEPS[1] - STEPS[0]);
+        Ok(Line {
+            fixed: short - step * f64::from(STEPS[0]),
+            step,
+        })
+    }
+
+    /// What sharing tiles adds: the rest of launches with 2 and with 8 workgroups for each tile.
+    fn share(&self, cost: &Cost, all: u32) -> Result<Line, Failure> {
+        let rest = |parts: u32| -> Result<f64, Failure> {
+            let launch = self.plain(near_square(all / parts), parts * STEPS[0]);
+            let launch = Launch {
+                parts: match self.kernel.reduction {
+                    Reduction::SplitK => parts,
+                    _ => launch.rows * launch.columns * parts,
+                },
+                ..launch
+            };
+            let tiles = Tiles::new(
+                self.kernel,
+                &self.problem(launch)?,
+                self.bench.machine(),
+                true,
+            );
+            let computed = cost.cycles(self.kernel.reduction, &tiles, launch.parts);
+            Ok(self.cycles(launch)? - computed)
+        };
+        let (two, eight) = (rest(2)?, rest(8)?);
+        let step = ((eight - two) / 6.0).max(0.0);
+        Ok(Line {
+            fixed: (two - 2.0 * step).max(0.0),
+            step,
+        })
+    }
+
+    /// Whole tiles, whole steps, k in one part.
+    fn plain(&self, (rows, columns): (u32, u32), steps: u32) -> Launch {
+        let all = self.bench.machine().workgroups_at_once(self.kernel);
+        Launch {
+            rows,
+            columns,
+            k: steps * self.kernel.tile.k as u32,
+            missing: 0,
+            gap: 0,
+            parts: match self.kernel.reduction {
+                Reduction::None | Reduction::SplitK => 1,
+                // Whole tiles for each workgroup.
+                Reduction::StreamK => all.min(rows * columns),
+            },
+        }
+    }
+
+    fn problem(&self, launch: Launch) -> Result<Problem, Failure> {
+        let tile = self.kernel.tile;
+        let m = i64::from(launch.rows * tile.m as u32 - launch.missing);
+        let n = i64::from(launch.columns * tile.n as u32 - launch.missing);
+        let (k, gap) = (i64::from(launch.k), i64::from(launch.gap));
+        let line = |order, row: i64, column: i64| match order {
+            Order::RowMajor => row + gap,
+            Order::ColumnMajor => column + gap,
+        };
+        let request = Request {
+            types: self.kernel.types,
+            order_a: self.orders.0,
+            order_b: self.orders.1,
+            lda: Some(line(self.orders.0, k, m)),
+            ldb: Some(line(self.orders.1, n, k)),
+            ..Request::new(m, n, k)
+        };
+        request.check().map_err(Failure::failed)
+    }
+
+    fn cycles(&self, launch: Launch) -> Result<f64, Failure> {
+        let problem = self.problem(launch)?;
+        self.bench.cycles(self.kernel, &problem, launch.parts)
+    }
+}

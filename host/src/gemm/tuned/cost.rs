@@ -1,0 +1,401 @@
+//! What a kernel's launch costs, from a few launches that were modelled.
+//!
+//! A workgroup's time is a fixed part (until its first stage is there, and from its last product to its last store) and a
+//! part for each step along k. Both depend on how many workgroups share a compute unit, and the second on how much of
+//! what they read is read by others, too. [`Cost`] has both for four loads of the GPU:
+//!
+//! ```text
+//! few     a handful of workgroups on an idle GPU                            cycles
+//! one     one workgroup on every compute unit                                 │              ┌─ next
+//! full    as many on every compute unit as it holds at once                   │      ┌───────┘
+//! next    each further batch of as many                                       │  ┌───┘ full
+//!                                                                             │ few…one
+//!                                                                             └──────────────── workgroups
+//! ```
+//!
+//! - Up to one workgroup for each compute unit, the time is interpolated between `few` and `one` by the number of
+//!   workgroups; up to a full GPU between `one` and `full` by the workgroups of the fullest compute unit. Behind it each
+//!   batch adds `next`; the last one, if it is not full, what its workgroups add.
+//! - These loads are of tiles that are nearly a square. Tiles in one row share their part of A only, and those in one
+//!   column their part of B. Their steps cost [`row_step`](Cost::row_step) and [`column_step`](Cost::column_step) on a full
+//!   GPU; between, steps are interpolated by the elements that the workgroups read for the first time.
+//! - The end of k that is no whole step, tiles that overhang C, and lines that straddle cache lines cost
+//!   [`tail`](Cost::tail), [`edge`](Cost::edge) and a factor, [`straddle`](Cost::straddle).
+//! - Workgroups that share a tile add [`share`](Cost::share): its fixed part, and its step for each part of k.
+
+use crate::gemm::{machine::Machine, plan::GROUP_ROWS, problem::Problem};
+use ferrowave_shared::{BlockTile, Kernel, catalogue::Reduction, workspace};
+
+/// The most parts of k that are considered.
+const MOST_PARTS: u32 = 64;
+
+/// Cycles that grow with a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Line {
+    /// Of no steps.
+    pub fixed: f64,
+    /// Of each step.
+    pub step: f64,
+}
+
+impl Line {
+    fn at(self, steps: f64) -> f64 {
+        (self.fixed + self.step * steps).max(0.0)
+    }
+
+    fn scaled(self, by: f64) -> Self {
+        Self {
+            step: self.step * by,
+            ..self
+        }
+    }
+}
+
+/// What launches of a kernel cost, in cycles; see [the module](self).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Workgroups that a compute unit holds at once.
+    pub resident: u32,
+    /// A handful of workgroups.
+    pub few: Line,
+    /// One workgroup on every compute unit.
+    pub one: Line,
+    /// [`resident`](Self::resident) on every compute unit.
+    pub full: Line,
+    /// Each further batch of as many.
+    pub next: Line,
+    /// A step on a full GPU whose tiles are in one row.
+    pub row_step: f64,
+    /// A step on a full GPU whose tiles are in one column.
+    pub column_step: f64,
+    /// The end of k, if it is no whole step.
+    pub tail: f64,
+    /// Tiles that overhang.
+    pub edge: f64,
+    /// The factor if lines of A or B do not begin at multiples of 16 bytes.
+    pub straddle: f64,
+    /// Storing and adding the sums of workgroups that share a tile; steps are parts.
+    pub share: Line,
+}
+
+/// The tiles of a problem that a machine computes.
+#[derive(Clone, Copy, Debug)]
+pub struct Tiles {
+    tile: BlockTile,
+    rows: u32,
+    columns: u32,
+    batch: u32,
+    /// Whole and started steps along k of a tile.
+    steps: u32,
+    compute_units: u32,
+    has_tail: bool,
+    overhangs: bool,
+    is_aligned: bool,
+}
+
+impl Tiles {
+    /// The tiles of `problem` by `kernel`; `is_aligned` if its lines begin at multiples of 16 bytes.
+    pub fn new(kernel: &Kernel, problem: &Problem, machine: &Machine, is_aligned: bool) -> Self {
+        let tile = kernel.tile;
+        let grid = tile.grid(problem.m(), problem.n(), problem.batch());
+        let overhangs = |extent: u32, tile: usize| !(extent as usize).is_multiple_of(tile);
+        Self {
+            tile,
+            rows: grid.y,
+            columns: grid.x,
+            batch: grid.z,
+            steps: workspace::steps(problem.k(), tile),
+            compute_units: machine.compute_units.max(1),
+            has_tail: overhangs(problem.k(), tile.k),
+            overhangs: overhangs(problem.m(), tile.m) || overhangs(problem.n(), tile.n),
+            is_aligned,
+        }
+    }
+
+    fn count(&self) -> u64 {
+        u64::from(self.rows) * u64::from(self.columns) * u64::from(self.batch)
+    }
+}
+
+/// Rows and columns of at most `count` tiles, nearly as many and nearly a square.
+pub fn near_square(count: u32) -> (u32, u32) {
+    let root = count.max(1).isqrt();
+    // Rows from about three quarters of the root on.
+    (root.div_ceil(2) + root / 4..=root)
+        .map(|rows| (rows.max(1), count.max(1) / rows.max(1)))
+        .max_by_key(|(rows, columns)| (rows * columns, *rows))
+        .unwrap_or((1, 1))
+}
+
+/// Elements along k that each of the workgroups that run at once reads before the others, if they compute `count` of
+/// `rows` × `columns` tiles in the order of the kernels.
+fn first_read(tile: BlockTile, rows: u32, columns: u32, count: u64) -> f64 {
+    let in_group = rows.clamp(1, GROUP_ROWS);
+    let columns_at_once = count
+        .div_ceil(in_group.into())
+        .clamp(1, columns.max(1).into());
+    let groups = (count / (u64::from(in_group) * columns_at_once))
+        .clamp(1, rows.max(1).div_ceil(in_group).into());
+    let (rows, columns) = (
+        (u64::from(in_group) * groups) as f64,
+        columns_at_once as f64,
+    );
+    (rows * tile.m as f64 + columns * tile.n as f64) / (rows * columns)
+}
+
+impl Cost {
+    /// The modelled cycles with k divided into `parts`, or for [`Reduction::StreamK`] with as many workgroups.
+    pub fn cycles(&self, reduction: Reduction, tiles: &Tiles, parts: u32) -> f64 {
+        let count = tiles.count();
+        if count == 0 {
+            return 0.0;
+        }
+        let resident = self.resident.max(1);
+        let at_once = u64::from(tiles.compute_units) * u64::from(resident);
+        let steps = f64::from(tiles.steps);
+        let cycles = match reduction {
+            Reduction::None => self.batches(tiles, count, steps, 1),
+            Reduction::SplitK => {
+                let parts = parts.clamp(1, tiles.steps);
+                // The longest part decides.
+                let steps = f64::from(tiles.steps.div_ceil(parts));
+                self.batches(tiles, count * u64::from(parts), steps, parts) + self.sharing(parts)
+            }
+            Reduction::StreamK => {
+                let workgroups = u64::from(parts).min(count * u64::from(tiles.steps)).max(1);
+                let (whole, rest) = (count / workgroups, count % workgroups);
+                let whole_tiles = match whole {
+                    0 => 0.0,
+                    _ => self.batches(tiles, whole * workgroups, steps, 1),
+                };
+                let each = rest as f64 * steps / workgroups as f64;
+                let rest_tiles = match (rest, whole) {
+                    (0, _) => 0.0,
+                    (_, 0) => self.batches(tiles, workgroups, each, 1),
+                    _ => self.full.at(each) - self.full.fixed + self.next.fixed.max(0.0),
+                };
+                let sharing = match rest {
+                    0 => 0.0,
+                    _ => self.share.at(workgroups as f64 / rest as f64),
+                };
+                whole_tiles + rest_tiles + sharing
+            }
+        };
+        let batches = count.div_ceil(at_once) as f64;
+        // The workgroups of the first batch reach the end of k together, those of later batches while others multiply.
+        let first = count.div_ceil(tiles.compute_units.into());
+        let ends = first.min(resident.into()) as f64 + batches - 1.0;
+        let tail = if tiles.has_tail {
+            self.tail * ends
+        } else {
+            0.0
+        };
+        let edge = match tiles.overhangs {
+            false => 0.0,
+            // Each workgroup has an edge.
+            true if tiles.rows == 1 || tiles.columns == 1 => self.edge * batches,
+            true => self.edge,
+        };
+        let straddle = if tiles.is_aligned {
+            1.0
+        } else {
+            self.straddle.max(1.0)
+        };
+        cycles * straddle + tail + edge
+    }
+
+    /// Into how many parts a kernel with [`Reduction::SplitK`] divides k best, and the cycles.
+    pub fn best_parts(&self, tiles: &Tiles) -> (u32, f64) {
+        let at_once = u64::from(tiles.compute_units) * u64::from(self.resident.max(1));
+        let filling = (2 * at_once).div_ceil(tiles.count().max(1));
+        // At most `MOST_PARTS`.
+        let most = filling.min(tiles.steps.min(MOST_PARTS).into()).max(1) as u32;
+        (1..=most)
+            .map(|parts| (parts, self.cycles(Reduction::SplitK, tiles, parts)))
+            .min_by(|left, right| left.1.total_cmp(&right.1))
+            .unwrap_or((1, f64::INFINITY))
+    }
+
+    fn sharing(&self, parts: u32) -> f64 {
+        match parts {
+            1 => 0.0,
+            _ => self.share.at(parts.into()),
+        }
+    }
+
+    /// `workgroups` of `steps` each, of which `parts` share each tile.
+    fn batches(&self, tiles: &Tiles, workgroups: u64, steps: f64, parts: u32) -> f64 {
+        let units = u64::from(tiles.compute_units);
+        let resident = u64::from(self.resident.max(1));
+        let spread = self.spread(tiles, workgroups, parts);
+        let [one, full, next] =
+            [self.one, self.full, self.next].map(|line| line.scaled(spread).at(steps));
+        // The first workgroups of a batch.
+        let of_batch = |each: u64| match resident {
+            1 => full,
+            _ => one + (full - one) * (each - 1) as f64 / (resident - 1) as f64,
+        };
+        if workgroups <= units {
+            let few = self.few.at(steps).min(one);
+            return few + (one - few) * workgroups as f64 / units as f64;
+        }
+        let each = workgroups.div_ceil(units);
+        let (batches, rest) = (each / resident, each % resident);
+        match (batches, rest) {
+            (0, rest) => of_batch(rest),
+            (batches, 0) => full + (batches - 1) as f64 * next,
+            (batches, rest) => {
+                let share = next * rest as f64 / resident as f64;
+                let alone = of_batch(rest) - (full - next);
+                full + (batches - 1) as f64 * next + share.max(alone)
+            }
+        }
+    }
+
+    /// How much longer a step takes than that of tiles that are nearly a square, as a factor.
+    fn spread(&self, tiles: &Tiles, workgroups: u64, parts: u32) -> f64 {
+        let at_once = u64::from(tiles.compute_units) * u64::from(self.resident.max(1));
+        let running = workgroups.min(at_once);
+        // The parts of a tile share nothing.
+        let of_part = (running / u64::from(parts)).max(1);
+        let read = first_read(tiles.tile, tiles.rows, tiles.columns, of_part);
+        // The launches that were modelled with this load.
+        let modelled = match workgroups <= u64::from(tiles.compute_units) {
+            true => u64::from(tiles.compute_units),
+            false => at_once,
+        };
+        let all = u32::try_from(modelled).unwrap_or(u32::MAX);
+        let (rows, columns) = near_square(all);
+        let square = first_read(tiles.tile, rows, columns, modelled);
+        let is_row = tiles.rows <= tiles.columns;
+        let (line, step) = match is_row {
+            true => (first_read(tiles.tile, 1, all, modelled), self.row_step),
+            false => (first_read(tiles.tile, all, 1, modelled), self.column_step),
+        };
+        if self.full.step <= 0.0 || line <= square {
+            return 1.0;
+        }
+        // Beyond what was modelled, where parts share nothing at all, it grows on.
+        let share = ((read - square) / (line - square)).clamp(0.0, 2.0);
+        // Less is read at once on a GPU that is not full.
+        let load = running as f64 / at_once as f64;
+        (1.0 + (step / self.full.step - 1.0) * share * load).max(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gemm::Request;
+    use ferrowave_shared::catalogue::NAIVE_F32;
+
+    const KERNEL: Kernel = Kernel {
+        tile: BlockTile {
+            m: 64,
+            n: 64,
+            k: 32,
+        },
+        ..NAIVE_F32
+    };
+
+    const COST: Cost = Cost {
+        resident: 2,
+        few: Line {
+            fixed: 1000.0,
+            step: 100.0,
+        },
+        one: Line {
+            fixed: 2000.0,
+            step: 200.0,
+        },
+        full: Line {
+            fixed: 2000.0,
+            step: 300.0,
+        },
+        next: Line {
+            fixed: 500.0,
+            step: 300.0,
+        },
+        row_step: 600.0,
+        column_step: 300.0,
+        tail: 70.0,
+        edge: 30.0,
+        straddle: 1.5,
+        share: Line {
+            fixed: 400.0,
+            step: 10.0,
+        },
+    };
+
+    fn tiles(m: i64, n: i64, k: i64) -> Tiles {
+        let machine = Machine {
+            compute_units: 16,
+            ..Machine::smallest("gfx90a")
+        };
+        let problem = Request::new(m, n, k).check().expect("valid");
+        Tiles::new(&KERNEL, &problem, &machine, true)
+    }
+
+    fn cycles(m: i64, n: i64, k: i64) -> f64 {
+        COST.cycles(Reduction::None, &tiles(m, n, k), 1)
+    }
+
+    #[test]
+    fn loads_that_were_modelled_cost_what_the_model_said() {
+        // 16 tiles on 16 compute units, 10 steps.
+        assert_eq!(cycles(256, 256, 320), 4000.0);
+        // 30 tiles: two on the fullest.
+        assert_eq!(cycles(5 * 64, 6 * 64, 320), 5000.0);
+        // A second batch.
+        assert_eq!(cycles(8 * 64, 8 * 64, 320), 5000.0 + 3500.0);
+        // Half of a second batch takes as long as one workgroup alone, without what the first batch hides.
+        assert_eq!(cycles(6 * 64, 8 * 64, 320), 5000.0 + 4000.0 - 1500.0);
+    }
+
+    #[test]
+    fn a_row_of_tiles_costs_its_own_steps() {
+        assert_eq!(cycles(64, 32 * 64, 320), 2000.0 + 10.0 * 600.0);
+        assert_eq!(cycles(32 * 64, 64, 320), 5000.0);
+    }
+
+    #[test]
+    fn edges_the_end_of_k_and_straddling_cost_more() {
+        assert_eq!(cycles(256, 255, 320), 4030.0);
+        assert_eq!(cycles(256, 256, 319), 4070.0);
+        let straddling = Tiles {
+            is_aligned: false,
+            ..tiles(256, 256, 320)
+        };
+        assert_eq!(COST.cycles(Reduction::None, &straddling, 1), 6000.0);
+    }
+
+    #[test]
+    fn k_is_divided_where_that_is_faster() {
+        let (parts, divided) = COST.best_parts(&tiles(64, 64, 32 * 1000));
+        let whole = COST.cycles(Reduction::SplitK, &tiles(64, 64, 32 * 1000), 1);
+        assert!(parts > 4 && divided < whole / 3.0, "{parts}: {divided}");
+        assert_eq!(COST.best_parts(&tiles(64, 64, 32)).0, 1);
+    }
+
+    #[test]
+    fn nothing_costs_nothing() {
+        assert_eq!(cycles(0, 64, 64), 0.0);
+        assert!(cycles(64, 64, 0) >= 0.0);
+    }
+
+    #[test]
+    fn near_squares_have_nearly_all_tiles() {
+        for count in 1..2000 {
+            let (rows, columns) = near_square(count);
+            assert!(rows * columns <= count && rows <= columns, "{count}");
+            assert!(
+                f64::from(rows * columns) >= 0.85 * f64::from(count) || count < 20,
+                "{count}: {rows} × {columns}"
+            );
+            assert!(
+                columns <= 3 * rows || count < 20,
+                "{count}: {rows} × {columns}"
+            );
+        }
+    }
+}

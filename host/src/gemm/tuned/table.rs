@@ -1,0 +1,336 @@
+//! Tables of costs, as `ferrowave tune` writes them: one row for each kernel and layout of A and B.
+//!
+//! A table is a text of comma-separated values. Lines that begin with `#` are comments.
+
+use super::cost::{Cost, Line};
+use crate::gemm::{layout::Order, machine::Machine, problem::Problem};
+use ferrowave_gpu::Product;
+use ferrowave_shared::Kernel;
+use std::{fmt::Write as _, sync::LazyLock};
+use thiserror::Error;
+
+/// The tables that are part of the library.
+const EMBEDDED: &[(Product, &str)] = &[(Product::Mi210, include_str!("MI210.csv"))];
+
+/// The names of the columns behind kernel, layout and code.
+const COLUMNS: [&str; 17] = [
+    "resident",
+    "few_fixed",
+    "few_step",
+    "one_fixed",
+    "one_step",
+    "full_fixed",
+    "full_step",
+    "next_fixed",
+    "next_step",
+    "row_step",
+    "column_step",
+    "tail",
+    "edge",
+    "straddle",
+    "share_fixed",
+    "share_part",
+    "tile_k",
+];
+
+/// The costs of a machine's kernels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The machine that was modelled.
+    pub machine: Product,
+    /// In the order of the catalogue.
+    pub rows: Vec<Row>,
+}
+
+/// The costs of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// The kernel.
+    pub kernel: &'static Kernel,
+    /// The order of A and of B.
+    pub orders: (Order, Order),
+    /// A checksum of the machine code that was modelled ([`checksum`]).
+    pub code: u32,
+    /// Its costs.
+    pub cost: Cost,
+}
+
+/// Why a table can't be read.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("line {line} of the table: {what}")]
+pub struct TableError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// The checksum of a kernel's machine code: FNV-1a.
+pub fn checksum(code: &[u8]) -> u32 {
+    code.iter().fold(0x811c_9dc5, |sum, &byte| {
+        (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    })
+}
+
+impl Table {
+    /// The embedded table for a machine: of its GPU, and of the product with the nearest number of compute units.
+    pub fn of(machine: &Machine) -> Option<&'static Self> {
+        static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
+            let tables = EMBEDDED.iter();
+            // The test below reads all of them.
+            let tables = tables.filter_map(|(product, text)| Table::parse(*product, text).ok());
+            tables.filter(|table| !table.rows.is_empty()).collect()
+        });
+        TABLES
+            .iter()
+            .filter(|table| table.machine.gpu().name() == machine.gpu)
+            .min_by_key(|table| {
+                let of_table = table.machine.specifications().compute_units;
+                of_table.abs_diff(machine.compute_units)
+            })
+    }
+
+    /// The row of a kernel for the layouts of a problem.
+    pub fn row(&self, kernel: &Kernel, problem: &Problem) -> Option<&Row> {
+        self.row_of(kernel, (problem.a().order, problem.b().order))
+    }
+
+    /// The row of a kernel for these layouts.
+    pub fn row_of(&self, kernel: &Kernel, orders: (Order, Order)) -> Option<&Row> {
+        self.rows
+            .iter()
+            .find(|row| row.orders == orders && row.kernel.symbol == kernel.symbol)
+    }
+
+    /// Reads a table. Rows of kernels that this build does not have, or has with another tile, are left out.
+    ///
+    /// # Errors
+    /// The line that is no row of a table, and what is wrong with it.
+    pub fn parse(machine: Product, text: &str) -> Result<Self, TableError> {
+        let mut rows = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            if line.trim().is_empty() || line.starts_with('#') || line.starts_with("kernel,") {
+                continue;
+            }
+            let row = parse_row(line).map_err(|what| TableError {
+                line: number + 1,
+                what,
+            })?;
+            rows.extend(row);
+        }
+        Ok(Self { machine, rows })
+    }
+
+    /// The text that [`parse`](Self::parse) reads.
+    pub fn to_text(&self) -> String {
+        let mut text = format!(
+            "# Costs of the kernels on {machine}, modelled, in cycles. Written by `ferrowave tune --gpu {machine}`; the columns are \
+             those of `Cost` in host/src/gemm/tuned/cost.rs.\nkernel,layout,code,{columns}\n",
+            machine = self.machine,
+            columns = COLUMNS.join(",")
+        );
+        for row in &self.rows {
+            let Cost {
+                resident,
+                few,
+                one,
+                full,
+                next,
+                row_step,
+                column_step,
+                tail,
+                edge,
+                straddle,
+                share,
+            } = row.cost;
+            // Writing to a string cannot fail.
+            let _ = write!(
+                text,
+                "{},{}{},{:08x},{resident}",
+                row.kernel.symbol,
+                letter(row.orders.0),
+                letter(row.orders.1),
+                row.code
+            );
+            for line in [few, one, full, next] {
+                let _ = write!(text, ",{:.0},{:.1}", line.fixed, line.step);
+            }
+            let _ = writeln!(
+                text,
+                ",{row_step:.1},{column_step:.1},{tail:.0},{edge:.0},{straddle:.2},{:.0},{:.1},{}",
+                share.fixed, share.step, row.kernel.tile.k
+            );
+        }
+        text
+    }
+}
+
+const fn letter(order: Order) -> char {
+    match order {
+        Order::RowMajor => 'N',
+        Order::ColumnMajor => 'T',
+    }
+}
+
+fn parse_row(line: &str) -> Result<Option<Row>, String> {
+    let fields: Vec<_> = line.split(',').map(str::trim).collect();
+    let [symbol, layout, code, numbers @ ..] = fields.as_slice() else {
+        return Err("a row begins with kernel, layout and code".to_owned());
+    };
+    if numbers.len() != COLUMNS.len() {
+        return Err(format!(
+            "{} numbers, but there are {} columns",
+            numbers.len(),
+            COLUMNS.len()
+        ));
+    }
+    let order = |letter| match letter {
+        Some('N') => Ok(Order::RowMajor),
+        Some('T') => Ok(Order::ColumnMajor),
+        _ => Err(format!("layout `{layout}` is none of NN, NT, TN and TT")),
+    };
+    let mut letters = layout.chars();
+    let orders = (order(letters.next())?, order(letters.next())?);
+    let code = u32::from_str_radix(code, 16)
+        .map_err(|_| format!("code `{code}` is no hexadecimal number of 32 bits"))?;
+    let mut values = [0.0; COLUMNS.len()];
+    for ((value, text), column) in values.iter_mut().zip(numbers).zip(COLUMNS) {
+        *value = text
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite())
+            .ok_or_else(|| format!("{column} `{text}` is no number"))?;
+    }
+    let [
+        resident,
+        few_fixed,
+        few_step,
+        one_fixed,
+        one_step,
+        full_fixed,
+        full_step,
+        next_fixed,
+        next_step,
+        row_step,
+        column_step,
+        tail,
+        edge,
+        straddle,
+        share_fixed,
+        share_part,
+        tile_k,
+    ] = values;
+    let kernel = Kernel::by_symbol(symbol).filter(|kernel| kernel.tile.k as f64 == tile_k);
+    let line = |fixed, step| Line { fixed, step };
+    Ok(kernel.map(|kernel| Row {
+        kernel,
+        orders,
+        code,
+        cost: Cost {
+            resident: resident.clamp(1.0, 64.0) as u32,
+            few: line(few_fixed, few_step),
+            one: line(one_fixed, one_step),
+            full: line(full_fixed, full_step),
+            next: line(next_fixed, next_step),
+            row_step,
+            column_step,
+            tail,
+            edge,
+            straddle,
+            share: line(share_fixed, share_part),
+        },
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrowave_shared::CATALOGUE;
+
+    #[test]
+    fn embedded_tables_can_be_read_and_have_only_kernels_of_their_gpu() {
+        for (product, text) in EMBEDDED {
+            let table = Table::parse(*product, text).expect("an embedded table");
+            let lines = text.lines().filter(|line| line.starts_with("gemm_"));
+            assert_eq!(table.rows.len(), lines.count(), "{product}");
+            for row in &table.rows {
+                assert!(
+                    row.kernel.gpus.contains(product.gpu().name()),
+                    "{}",
+                    row.kernel.symbol
+                );
+                assert!(row.cost.full.step > 0.0, "{}", row.kernel.symbol);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let line = |fixed, step| Line { fixed, step };
+        let table = Table {
+            machine: Product::Mi210,
+            rows: vec![Row {
+                kernel: CATALOGUE.last().expect("kernels"),
+                orders: (Order::RowMajor, Order::ColumnMajor),
+                code: 0x12ab,
+                cost: Cost {
+                    resident: 2,
+                    few: line(1.0, 2.5),
+                    one: line(3.0, 4.0),
+                    full: line(5.0, 6.0),
+                    next: line(-7.0, 8.0),
+                    row_step: 9.0,
+                    column_step: 10.0,
+                    tail: 11.0,
+                    edge: 12.0,
+                    straddle: 1.25,
+                    share: line(13.0, 14.0),
+                },
+            }],
+        };
+        assert_eq!(Table::parse(Product::Mi210, &table.to_text()), Ok(table));
+    }
+
+    fn check(line: &str, expected: &str) {
+        let error = Table::parse(Product::Mi210, &format!("# comment\n\n{line}\n")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("line 3 of the table: {expected}")
+        );
+    }
+
+    #[test]
+    fn what_is_no_row_is_named() {
+        let numbers = |last: &str| {
+            let ones = ["1"; COLUMNS.len() - 1].join(",");
+            format!("{ones},{last}")
+        };
+        check("x", "a row begins with kernel, layout and code");
+        check("x,NN,0,1", "1 numbers, but there are 17 columns");
+        check(
+            &format!("x,NX,0,{}", numbers("1")),
+            "layout `NX` is none of NN, NT, TN and TT",
+        );
+        check(
+            &format!("x,NN,xyz,{}", numbers("1")),
+            "code `xyz` is no hexadecimal number of 32 bits",
+        );
+        check(
+            &format!("x,NN,0,{}", numbers("NaN")),
+            "tile_k `NaN` is no number",
+        );
+        let unknown = format!("x,NN,0,{}", numbers("1"));
+        assert_eq!(
+            Table::parse(Product::Mi210, &unknown).map(|table| table.rows),
+            Ok(Vec::new())
+        );
+    }
+
+    #[test]
+    fn the_checksum_is_fnv_1a() {
+        // The published test vectors of FNV.
+        assert_eq!(checksum(b""), 0x811c_9dc5);
+        assert_eq!(checksum(b"a"), 0xe40c_292c);
+        assert_eq!(checksum(b"foobar"), 0xbf9c_f968);
+    }
+}
