@@ -20,10 +20,10 @@ for variant in $variants; do
     host-*) device_library=--rocm-device-lib-path=/$bitcode ;;
     *) device_library=-nogpulib ;;
     esac
-    run_in_debian clang++ -x hip --rocm-path=/usr --offload-arch=gfx942 --offload-arch=gfx90a "$device_library" "--${variant#*--}" \
+    run_in_debian clang++ -x hip --rocm-path=/usr --offload-arch=gfx942 --offload-arch=gfx90a --offload-arch=gfx1100 "$device_library" "--${variant#*--}" \
         -std=c++17 -O2 "$inside/${variant%%--*}.hip" -o "$inside/$variant" -L "$inside" -lamdhip64
 done
-for device in gfx942 gfx90a; do
+for device in gfx942 gfx90a gfx1100; do
     export FERROWAVE_DEVICE=emulator:$device
     for variant in $variants; do
         log=$work/$device-$variant.log
