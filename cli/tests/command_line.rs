@@ -472,5 +472,5 @@ fn kernels_and_devices_are_listed() {
         .iter()
         .filter(|row| row["emulated"] == true);
     // Every product is listed, such as MI210 and MI250X of gfx90a.
-    assert_eq!(emulated.count(), ferrowave_gpu::Product::ALL.len());
+    assert_eq!(emulated.count(), Product::ALL.len());
 }
