@@ -59,7 +59,7 @@ fn results_are_written_for_numpy() {
     assert!(said.ok().contains("4x1000xf32"));
     let (header, x) = npy(&fs::read(&input).expect("the input"));
     assert!(
-        header.contains("'<f4'") && header.contains("(4, 1000,"),
+        header.contains("'<f4'") && header.contains("(4, 1000)"),
         "{header}"
     );
     let (_, y) = npy(&fs::read(&output).expect("the output"));
