@@ -3,7 +3,7 @@
 //! `ferrowave tune` models some launches of each kernel on a machine and writes a [`Table`] of their [`Cost`]s, which is part
 //! of the library. [`choose`](super::choose()) takes the kernel that costs least. There are tables for MI210; other
 //! products of the same GPU use the nearest one with their own number of compute units, and GPUs without a table the rule
-//! of [`choose`](super::choose).
+//! of [`choose`](mod@super::choose).
 
 pub mod cache;
 pub mod cost;
