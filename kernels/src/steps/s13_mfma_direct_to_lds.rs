@@ -57,7 +57,7 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
                 done = stages * BlockGemm::<C>::STAGE_K;
             }
         }
-        gemm.sequential(done, k);
+        gemm.rest(done, k);
         gemm.finish();
     }
 }

@@ -32,15 +32,33 @@ impl<C: Config> BlockGemm<C> {
     /// All threads of the workgroup call this. The accesses to LDS that each has issued before are complete, or
     /// it waits for them at its next barrier.
     #[inline(always)]
-    pub(in super::super) unsafe fn sequential(&mut self, mut k: u32, end: u32) {
+    pub(in super::super) unsafe fn sequential(&mut self, k: u32, end: u32) {
+        // SAFETY: the caller promises the same.
+        unsafe { self.stages(k, end, true) }
+    }
+
+    /// As [`sequential`](Self::sequential), for the few stages at the end of k. Elements of 8 bytes are loaded one by one:
+    /// a unit has only two, so that there is nothing to gain, and the code is smaller.
+    ///
+    /// # Safety
+    /// As [`sequential`](Self::sequential).
+    #[inline(always)]
+    pub(in super::super) unsafe fn rest(&mut self, k: u32, end: u32) {
+        // SAFETY: the caller promises the same.
+        unsafe { self.stages(k, end, const { size_of::<Element<C>>() < 8 }) }
+    }
+
+    /// # Safety
+    /// As [`sequential`](Self::sequential).
+    #[inline(always)]
+    unsafe fn stages(&mut self, mut k: u32, end: u32, in_units: bool) {
         let Some(source) = self.source(k) else {
             return;
         };
-        // A unit has only two elements of 8 bytes: there is nothing to gain, and the code is smaller.
-        let mut whole = if const { size_of::<Element<C>>() == 8 } {
-            0
-        } else {
+        let mut whole = if in_units {
             self.whole_stages(&source, k, end)
+        } else {
+            0
         };
         let mut fetch = source.fetch(whole.max(1));
         while k < end {

@@ -379,7 +379,7 @@ impl<C: Config> BlockGemm<C> {
             }
         }
         // SAFETY: as the caller promises.
-        unsafe { self.sequential(k + stages * Self::STAGE_K, end) };
+        unsafe { self.rest(k + stages * Self::STAGE_K, end) };
     }
 }
 
