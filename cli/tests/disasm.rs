@@ -95,7 +95,7 @@ fn it_picks_from_bundles_and_says_what_it_cannot_find() {
     let (gpu, object) = embedded::CODE_OBJECTS[0];
     let entries = [
         ("host-x86_64-unknown-linux-gnu-".to_owned(), &[][..]),
-        ("hipv4-amdgcn-amd-amdhsa--gfx1100".to_owned(), object),
+        ("hipv4-amdgcn-amd-amdhsa--gfx1030".to_owned(), object),
         (format!("hipv4-amdgcn-amd-amdhsa--{gpu}"), object),
     ];
     let packed = File::new("bundle.hipfb", &bundle(&entries));

@@ -59,7 +59,11 @@ fn access(address: *mut c_void, device: c_int) -> u64 {
 fn adjacent_mappings_are_one_allocation() {
     let device = TestDevice::new(Gpu::Gfx90a);
     let function = kernel(load(code_object(Gpu::Gfx90a)), c"add");
+    // SAFETY: the result pointers are valid.
+    let free = || result(|free| unsafe { hipMemGetInfo(free, &mut 0) });
+    let before = free();
     let (first, second) = (create(device.0, PAGE), create(device.0, 2 * PAGE));
+    assert_eq!(free(), before - 3 * PAGE);
     let start = reserve(4 * PAGE);
     // SAFETY: the addresses are reserved, and HIP checks all others.
     unsafe {
@@ -122,9 +126,7 @@ fn adjacent_mappings_are_one_allocation() {
         succeeds(hipMemUnmap(again, 2 * PAGE));
         succeeds(hipMemUnmap(start, PAGE));
         succeeds(hipMemRelease(first));
-        let (mut free, mut total) = (0, 0);
-        succeeds(hipMemGetInfo(&mut free, &mut total));
-        assert_eq!(free, total);
+        assert_eq!(free(), before);
         succeeds(hipMemAddressFree(start, 4 * PAGE));
         fails(hipMemAddressFree(start, 4 * PAGE), INVALID, "reserved");
     }
