@@ -2,7 +2,7 @@
 //!
 //! The decoder creates it, the disassembler prints it, and `exec` compiles it to a form that runs faster.
 
-use super::data_type::DataType;
+use super::operand::Operand;
 use super::ops::Op;
 use super::row::RowRef;
 
@@ -150,41 +150,6 @@ pub struct Second {
     pub src: [Operand; 3],
 }
 
-/// The register or constant of an operand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Source {
-    /// None (`off`, or a slot that the instruction does not have).
-    #[default]
-    None,
-    /// No register (RDNA): reads as 0, and what is written to it is lost.
-    Null,
-    /// Vector register, 0 to 255.
-    Vgpr(u16),
-    /// Accumulator register, 0 to 255.
-    Agpr(u16),
-    /// Scalar register by its operand code, 0 to 127: SGPRs, `flat_scratch`, `xnack_mask`, `vcc`,
-    /// `ttmp`, `m0` (124) and `exec` (126).
-    Sgpr(u16),
-    /// An inline constant or a special scalar source by its operand code, 128 to 254
-    /// (128 to 208 integers, 235 to 239 apertures, 240 to 248 floats, 251 `vccz`, 252 `execz`, 253 `scc`).
-    Inline(u16),
-    /// The 32-bit literal after the instruction, or the sign-extended 16-bit immediate of SOPK.
-    Literal(u32),
-    /// LDS, as a direct source (code 254).
-    LdsDirect,
-}
-
-/// One operand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Operand {
-    /// Register or constant.
-    pub source: Source,
-    /// Width in bits, as the instruction uses it (a lane mask has 64 on CDNA, as many as the wave has lanes on RDNA).
-    pub bits: u16,
-    /// How the bits are interpreted.
-    pub ty: DataType,
-}
-
 /// Source and result modifiers. Bit i of a mask belongs to source i.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Modifiers {
@@ -280,9 +245,9 @@ impl Instruction {
 ///
 /// | format | dst | sdst | src |
 /// |---|---|---|---|
-/// | SOP1, SOP2, SOPC | scalar result | | ssrc0, ssrc1 (`s_set_gpr_idx_on`: the mode as [`Source::Literal`]) |
-/// | SOPK | scalar result (or none) | | the register that is read (sdst, for compares, `addk`, `mulk`, …; or none), the constant as [`Source::Literal`], the literal of `s_setreg_imm32_b32` |
-/// | SOPP | | | the constant as [`Source::Literal`] |
+/// | SOP1, SOP2, SOPC | scalar result | | ssrc0, ssrc1 (`s_set_gpr_idx_on`: the mode as [`Source::Literal`](crate::Source::Literal)) |
+/// | SOPK | scalar result (or none) | | the register that is read (sdst, for compares, `addk`, `mulk`, …; or none), the constant as [`Source::Literal`](crate::Source::Literal), the literal of `s_setreg_imm32_b32` |
+/// | SOPP | | | the constant as [`Source::Literal`](crate::Source::Literal) |
 /// | SMEM | sdata of loads | | sbase, soffset (or none), sdata of stores and atomics |
 /// | VOP1, VOP2, VOP3, VOP3P, MAI | result | | src0, src1, src2 (VOP2's implicit `vcc` and literal-carrying `k` are src2, or src1 for `madmk`) |
 /// | VOP3b, VOP2 with carry out | result | carry out | src0, src1, src2 |

@@ -26,6 +26,7 @@ pub use data_type::DataType;
 pub use decode::{decode, decode_for_wave};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use instruction::*;
+pub use operand::{Operand, Source};
 pub use ops::{Op, run};
 pub use row::Rate;
 pub use text::Text;

@@ -1,7 +1,6 @@
-//! Operand codes that all families have in common, and the values of inline constants and literals.
+//! Operands, the operand codes that all families have in common, and the values of inline constants and literals.
 
 use super::data_type::DataType;
-use super::instruction::{Operand, Source};
 
 /// First operand code of `vcc`.
 pub(super) const VCC: u32 = 106;
@@ -19,6 +18,41 @@ pub(super) const INLINE_FLOATS: std::ops::RangeInclusive<u32> = 240..=248;
 pub(super) const LITERAL: u32 = 255;
 /// First operand code of the vector registers.
 pub(super) const VGPRS: u32 = 256;
+
+/// The register or constant of an operand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// None (`off`, or a slot that the instruction does not have).
+    #[default]
+    None,
+    /// No register (RDNA): reads as 0, and what is written to it is lost.
+    Null,
+    /// Vector register, 0 to 255.
+    Vgpr(u16),
+    /// Accumulator register, 0 to 255.
+    Agpr(u16),
+    /// Scalar register by its operand code, 0 to 127: SGPRs, `flat_scratch`, `xnack_mask`, `vcc`,
+    /// `ttmp`, `m0` (124) and `exec` (126).
+    Sgpr(u16),
+    /// An inline constant or a special scalar source by its operand code, 128 to 254
+    /// (128 to 208 integers, 235 to 239 apertures, 240 to 248 floats, 251 `vccz`, 252 `execz`, 253 `scc`).
+    Inline(u16),
+    /// The 32-bit literal after the instruction, or the sign-extended 16-bit immediate of SOPK.
+    Literal(u32),
+    /// LDS, as a direct source (code 254).
+    LdsDirect,
+}
+
+/// One operand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Operand {
+    /// Register or constant.
+    pub source: Source,
+    /// Width in bits, as the instruction uses it (a lane mask has 64 on CDNA, as many as the wave has lanes on RDNA).
+    pub bits: u16,
+    /// How the bits are interpreted.
+    pub ty: DataType,
+}
 
 impl Operand {
     /// The bit pattern of an inline constant or literal as the instruction reads it. `None` for registers and for

@@ -9,7 +9,7 @@ use std::{
 
 use super::category::{Category, Effect};
 use super::data_type::DataType;
-use super::instruction::{Operand, Source};
+use super::operand::{Operand, Source};
 use super::ops::{Op, run::Run};
 use super::wait_counts::Counter;
 

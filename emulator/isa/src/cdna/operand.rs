@@ -3,8 +3,9 @@
 use ferrowave_gpu::Gpu;
 
 use crate::error::DecodeErrorKind;
-use crate::instruction::{Operand, Source};
-use crate::operand::{EXEC, INLINE_FLOATS, INLINE_INTEGERS_END, M0, TTMP, VCC, VGPRS};
+use crate::operand::{
+    EXEC, INLINE_FLOATS, INLINE_INTEGERS_END, M0, Operand, Source, TTMP, VCC, VGPRS,
+};
 use crate::row::{Class, Slot};
 
 /// First operand code of `flat_scratch`.

@@ -6,7 +6,8 @@ use std::fmt;
 
 use ferrowave_gpu::Gpu;
 
-use super::instruction::{Instruction, Operand, Source};
+use super::instruction::Instruction;
+use super::operand::{Operand, Source};
 use super::row::Row;
 
 /// Numbers from here on are printed in hexadecimal.

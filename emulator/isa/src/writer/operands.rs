@@ -6,8 +6,7 @@ use ferrowave_gpu::Family;
 
 use super::Writer;
 use crate::data_type::DataType;
-use crate::instruction::{Operand, Source};
-use crate::operand::{EXEC, M0, TTMP, VCC};
+use crate::operand::{EXEC, M0, Operand, Source, TTMP, VCC};
 use crate::row::{Row, flag};
 
 /// First operand codes of two registers that only CDNA has.

@@ -12,8 +12,8 @@ use super::super::tables::{
     MUBUF_SOFFSET, MUBUF_SRSRC, MUBUF_VADDR, MUBUF_VDATA,
 };
 use super::Decoder;
-use crate::instruction::{Format, Instruction, Operand};
-use crate::operand::EXEC;
+use crate::instruction::{Format, Instruction};
+use crate::operand::{EXEC, Operand};
 use crate::row::{Encoding, Field, Slot, flag};
 
 /// The `saddr` code for `off`.

@@ -10,8 +10,8 @@ use ferrowave_gpu::Gpu;
 use super::lookup;
 use super::operand::Refused;
 use crate::error::{DecodeError, DecodeErrorKind};
-use crate::instruction::{Extension, Format, Instruction, Operand, Source};
-use crate::operand::LITERAL;
+use crate::instruction::{Extension, Format, Instruction};
+use crate::operand::{LITERAL, Operand, Source};
 use crate::row::{Encoding, Field, Row, RowRef, Slot};
 
 /// As [`crate::decode`].

@@ -8,10 +8,8 @@ use super::super::tables::{
     SDWA_SRC0_SEXT, SDWA_SRC1_ABS, SDWA_SRC1_NEG, SDWA_SRC1_SEL, SDWA_SRC1_SEXT,
 };
 use super::Decoder;
-use crate::instruction::{
-    Dpp, Extension, Instruction, Operand, Sdwa, SdwaSelect, SdwaUnused, Source,
-};
-use crate::operand::VCC;
+use crate::instruction::{Dpp, Extension, Instruction, Sdwa, SdwaSelect, SdwaUnused};
+use crate::operand::{Operand, Source, VCC};
 use crate::row::{Encoding, Field, Row, SdwaModifiers, Slot, flag};
 
 /// Bits of an SDWA word for the second source. Bit 62 is ignored.

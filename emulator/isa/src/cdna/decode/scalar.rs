@@ -8,8 +8,8 @@ use super::super::tables::{
 };
 use super::Decoder;
 use crate::data_type::DataType;
-use crate::instruction::{Format, Instruction, Operand, Source};
-use crate::operand::M0;
+use crate::instruction::{Format, Instruction};
+use crate::operand::{M0, Operand, Source};
 use crate::row::{Encoding, Immediate, Slot, flag};
 
 /// The slot of an immediate that is a source.

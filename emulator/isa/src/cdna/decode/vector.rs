@@ -13,8 +13,8 @@ use super::super::tables::{
 };
 use super::Decoder;
 use crate::data_type::DataType;
-use crate::instruction::{Format, Instruction, Operand, Source};
-use crate::operand::{LITERAL, VCC, VGPRS};
+use crate::instruction::{Format, Instruction};
+use crate::operand::{LITERAL, Operand, Source, VCC, VGPRS};
 use crate::ops::Op;
 use crate::row::{Class, Encoding, Field, Slot, flag};
 

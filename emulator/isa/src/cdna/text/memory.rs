@@ -4,7 +4,8 @@ use std::fmt;
 
 use ferrowave_gpu::Gpu;
 
-use crate::instruction::{Format, Instruction, MemoryControl, Operand, Source};
+use crate::instruction::{Format, Instruction, MemoryControl};
+use crate::operand::{Operand, Source};
 use crate::ops::Op;
 use crate::row::flag;
 use crate::writer::Writer;

@@ -5,7 +5,8 @@ use std::fmt;
 use ferrowave_gpu::Gpu;
 
 use super::super::wait::counters;
-use crate::instruction::{Instruction, Operand, Source};
+use crate::instruction::Instruction;
+use crate::operand::{Operand, Source};
 use crate::row::Immediate;
 use crate::writer::Writer;
 

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use crate::instruction::{
-    Dpp, Extension, Format, Instruction, Sdwa, SdwaSelect, SdwaUnused, Source,
-};
+use crate::instruction::{Dpp, Extension, Format, Instruction, Sdwa, SdwaSelect, SdwaUnused};
+use crate::operand::Source;
 use crate::row::{SdwaModifiers, flag};
 use crate::writer::Writer;
 

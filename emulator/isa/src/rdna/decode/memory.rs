@@ -8,8 +8,8 @@ use super::super::tables::{
 };
 use super::operands::NULL;
 use super::{Decoder, Refused};
-use crate::instruction::{Format, Instruction, Operand};
-use crate::operand::EXEC;
+use crate::instruction::{Format, Instruction};
+use crate::operand::{EXEC, Operand};
 use crate::row::{Encoding, Slot, flag};
 
 impl Decoder<'_> {

@@ -12,7 +12,8 @@ use ferrowave_gpu::Gpu;
 use super::generation::Generation;
 use super::lookup;
 use crate::error::{DecodeError, DecodeErrorKind as Refused};
-use crate::instruction::{Extension, Format, Instruction, Operand};
+use crate::instruction::{Extension, Format, Instruction};
+use crate::operand::Operand;
 use crate::row::{Encoding, Field, Row, RowRef};
 
 /// As [`crate::decode_for_wave`].

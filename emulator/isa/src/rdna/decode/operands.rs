@@ -1,8 +1,9 @@
 //! Operand codes. `m0` and `null` get the form that they have in all families.
 
 use super::{Decoder, Refused};
-use crate::instruction::{Operand, Source};
-use crate::operand::{EXEC, INLINE_FLOATS, INLINE_INTEGERS_END, LITERAL, M0, TTMP, VCC, VGPRS};
+use crate::operand::{
+    EXEC, INLINE_FLOATS, INLINE_INTEGERS_END, LITERAL, M0, Operand, Source, TTMP, VCC, VGPRS,
+};
 use crate::row::{Class, Slot};
 
 /// Operand code of `null`.

@@ -5,8 +5,8 @@ use super::super::tables::{
     VOPD_OPY, VOPD_SRCX0, VOPD_SRCY0, VOPD_VDSTX, VOPD_VDSTY, VOPD_VSRCX1, VOPD_VSRCY1,
 };
 use super::{Decoder, Refused};
-use crate::instruction::{Format, Instruction, Operand, Second, Source};
-use crate::operand::VCC;
+use crate::instruction::{Format, Instruction, Second};
+use crate::operand::{Operand, Source, VCC};
 use crate::row::{Class, Encoding, Field, Row, RowRef};
 
 impl Decoder<'_> {

@@ -7,7 +7,8 @@ use super::super::tables::{
 use super::operands::NULL;
 use super::{Decoder, Refused};
 use crate::data_type::DataType;
-use crate::instruction::{Format, Instruction, Operand, Source};
+use crate::instruction::{Format, Instruction};
+use crate::operand::{Operand, Source};
 use crate::row::{Encoding, Immediate, Slot, flag};
 
 /// The slot of an immediate that is a source.

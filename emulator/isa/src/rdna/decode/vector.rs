@@ -8,8 +8,8 @@ use super::super::tables::{
     VOP3P_SRC1, VOP3P_SRC2, VOP3P_VDST, VOPC_SRC0, VOPC_VSRC1,
 };
 use super::{Decoder, Refused};
-use crate::instruction::{Format, Instruction, Source};
-use crate::operand::{LITERAL, VCC, VGPRS};
+use crate::instruction::{Format, Instruction};
+use crate::operand::{LITERAL, Source, VCC, VGPRS};
 use crate::row::{Class, Encoding, Field, flag};
 
 /// The bit of `op_sel` that belongs to the result.

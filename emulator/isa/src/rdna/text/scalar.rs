@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::super::wait::fields_of;
-use crate::instruction::{Instruction, Operand, Source};
+use crate::instruction::Instruction;
+use crate::operand::{Operand, Source};
 use crate::row::{Immediate, flag};
 use crate::writer::Writer;
 

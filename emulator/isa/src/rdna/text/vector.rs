@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::instruction::{Dpp, Extension, Format, Instruction, Operand, Source};
+use crate::instruction::{Dpp, Extension, Format, Instruction};
+use crate::operand::{Operand, Source};
 use crate::row::{Class, Encoding, Row, flag};
 use crate::writer::Writer;
 
