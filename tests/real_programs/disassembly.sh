@@ -16,7 +16,7 @@ if [ ! -e "$wheel" ]; then
     # Another run may have put it there first.
     mv -T "$fetched" "$wheel" 2> /dev/null || rm -rf "$fetched"
 fi
-debian librocrand1 librocsparse0
+debian librocrand1 librocsparse1
 libraries=("$wheel"/bitsandbytes/libbitsandbytes_rocm*.so)
 for library in librocrand librocsparse; do
     libraries+=("$(find "$debian/usr/lib" -type f -name "$library.so.*" -print -quit)")

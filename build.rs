@@ -1,12 +1,15 @@
 //! Embeds the code objects of the kernels: compiles them for the requested GPUs, or takes those of `ferrowave-prebuilt`.
 
+#[path = "build/commit.rs"]
 mod commit;
 #[cfg(all(feature = "build-kernels", not(feature = "prebuilt")))]
+#[path = "build/compile.rs"]
 mod compile;
 #[cfg(feature = "prebuilt")]
-#[path = "prebuilt.rs"]
+#[path = "build/prebuilt.rs"]
 mod compile;
 #[cfg(all(feature = "build-kernels", not(feature = "prebuilt")))]
+#[path = "build/sources.rs"]
 mod sources;
 
 #[cfg(not(any(feature = "build-kernels", feature = "prebuilt")))]
