@@ -2,7 +2,8 @@
 
 use ferrowave::gemm::{
     Order, Problem, Request,
-    tuned::{Cost, Line, Tiles, near_square},
+    tiles::{Tiles, near_square},
+    tuned::{Cost, Line},
 };
 use ferrowave_shared::{Kernel, catalogue::Reduction};
 

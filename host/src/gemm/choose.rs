@@ -1,8 +1,8 @@
 //! Chooses the kernel for a problem.
 //!
 //! If there is a [table of costs](super::tuned) for the GPU, the kernel that costs least by it is taken, with k divided as
-//! it says. Else a rule decides: of the kernels that are built for the GPU and the element types and can read the matrices in their layout, the one
-//! with the highest expected throughput is taken:
+//! it says. Else a rule decides: of the kernels that are built for the GPU and the element types and can read the matrices
+//! in their layout, the one with the highest expected throughput is taken:
 //!
 //! ```text
 //! score = reach · tile efficiency · use of the compute units · width
@@ -33,7 +33,8 @@ use super::{
     machine::Machine,
     operands::Addresses,
     problem::Problem,
-    tuned::{Table, Tiles},
+    tiles::Tiles,
+    tuned::Table,
 };
 use ferrowave_gpu::Product;
 use ferrowave_shared::{

@@ -6,62 +6,17 @@ use std::{
 };
 
 use ferrowave_shared::Kernel;
-use thiserror::Error;
 
 use super::{
-    choose::{Choice, NoKernel},
+    error::GemmError,
     machine::Machine,
-    operands::{Addresses, OperandError, Operands},
-    plan::{Launch, Plan, PlanError},
+    operands::{Addresses, Operands},
+    plan::{Launch, Plan},
     problem::Problem,
-    tune::Tuning,
+    winners::Winners,
     workspace::WorkspaceBuffer,
 };
-use crate::hip::{
-    self, Arguments, BufferError, Context, Event, HipError, LaunchConfig, LaunchError, Module,
-    ModuleError, Stream,
-};
-
-/// Why a product was not computed.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum GemmError {
-    /// No kernel on this GPU has the problem's element types.
-    #[error(transparent)]
-    NoKernel(#[from] NoKernel),
-    /// The kernel can't compute the problem on this GPU.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// The code object can't be loaded, or does not contain the kernel.
-    #[error(transparent)]
-    Module(#[from] ModuleError),
-    /// The launch was refused.
-    #[error(transparent)]
-    Launch(#[from] LaunchError),
-    /// A matrix does not fit the problem.
-    #[error(transparent)]
-    Operand(#[from] OperandError),
-    /// The kernel's workspace can't be allocated.
-    #[error("no workspace of {bytes} bytes for the parts of k: {error}")]
-    Workspace {
-        /// Its size.
-        bytes: u64,
-        /// Why it can't be allocated.
-        error: BufferError,
-    },
-    /// The workspace would exceed the address space.
-    #[error("the workspace for the parts of k would exceed the address space")]
-    NoAddresses,
-    /// The environment asks for no mode of tuning.
-    #[error("{0}")]
-    Tuning(String),
-    /// No kernel computes the problem on this device.
-    #[error("every kernel for this product fails on this device: {}", .0.join("; "))]
-    NoneRuns(Vec<String>),
-    /// An error of HIP, such as a kernel's access outside its memory.
-    #[error(transparent)]
-    Hip(#[from] HipError),
-}
+use crate::hip::{self, Arguments, BufferError, Context, Event, LaunchConfig, Module, Stream};
 
 /// The kernels of one code object, loaded on a device and ready to run.
 #[derive(Debug)]
@@ -74,17 +29,7 @@ pub struct Gemm {
     end: Event,
     /// Locked while a product is computed.
     workspace: Mutex<WorkspaceBuffer>,
-    tuning: Tuning,
-}
-
-/// A product that was computed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Computed {
-    /// The kernel, and why it was chosen.
-    pub choice: Choice,
-    /// The kernel's time by the GPU's time stamps; of several launches, the time between HIP events around them. On the
-    /// emulator it is wall-clock time of the emulation, which says nothing about a GPU.
-    pub time: Duration,
+    winners: Winners,
 }
 
 impl Gemm {
@@ -96,7 +41,7 @@ impl Gemm {
         let machine = Machine::of(context.device());
         Ok(Gemm {
             context: context.clone(),
-            tuning: Tuning::new(context, &machine, code_object)?,
+            winners: Winners::new(context, &machine, code_object)?,
             machine,
             module: context.load(code_object)?,
             stream: context.stream()?,
@@ -118,8 +63,8 @@ impl Gemm {
         &self.context
     }
 
-    pub(super) const fn tuning(&self) -> &Tuning {
-        &self.tuning
+    pub(super) const fn winners(&self) -> &Winners {
+        &self.winners
     }
 
     /// The machine that launches are planned for.
@@ -127,22 +72,11 @@ impl Gemm {
         &self.machine
     }
 
-    /// Computes C ← epilogue(α·A·B + β·prologue(C) + bias) with the kernel that [`choice`](Self::choice) takes, and waits for
-    /// it. With `FERROWAVE_TUNING=on`, a problem is [tuned](Self::tune) before it is computed the first time.
+    /// Computes C ← epilogue(α·A·B + β·prologue(C) + bias) with a given kernel, and waits for it. Returns the
+    /// [time](super::Computed::time).
     ///
     /// # Errors
-    /// If there is no kernel for the problem on the GPU, an operand does not fit the problem, or the device fails.
-    pub fn run(&self, problem: &Problem, operands: Operands<'_>) -> Result<Computed, GemmError> {
-        let choice = self.tuned_choice(problem, &operands.addresses())?;
-        let plan = Plan::with_parts(choice.kernel, problem, &self.machine, choice.parts)?;
-        let time = self.run_plan(&plan, operands)?;
-        Ok(Computed { choice, time })
-    }
-
-    /// The same with a given kernel; returns the [time](Computed::time).
-    ///
-    /// # Errors
-    /// As [`Self::run`], and if the kernel is not for the problem or the GPU.
+    /// If the kernel is not for the problem or the GPU, an operand does not fit the problem, or the device fails.
     pub fn run_kernel(
         &self,
         kernel: &'static Kernel,
@@ -155,7 +89,7 @@ impl Gemm {
     /// The same with a given plan.
     ///
     /// # Errors
-    /// As [`Self::run`], and if the plan is for another GPU, whose kernel the code object does not contain.
+    /// As [`Self::run_kernel`], and if the plan is for another GPU, whose kernel the code object does not contain.
     pub fn run_plan(&self, plan: &Plan, operands: Operands<'_>) -> Result<Duration, GemmError> {
         self.launch(plan, &[operands], |launch| {
             let mut launches = plan.launches();

@@ -1,10 +1,6 @@
 //! How a problem is split into launches and parts of k.
 
-use super::{
-    machine::Machine,
-    problem::Problem,
-    tuned::{Table, Tiles},
-};
+use super::{machine::Machine, problem::Problem, tiles::Tiles, tuned::Table};
 use ferrowave_shared::{Kernel, TileOrder, Workspace, catalogue::Reduction, workspace};
 
 /// The largest workspace of a launch, unless one tile of one product needs more. It is enough for two tiles of

@@ -12,6 +12,25 @@ pub enum Order {
     ColumnMajor,
 }
 
+impl Order {
+    /// The letter by which BLAS names the operation on a matrix in this order: N as it is, T transposed.
+    pub const fn letter(self) -> char {
+        match self {
+            Self::RowMajor => 'N',
+            Self::ColumnMajor => 'T',
+        }
+    }
+
+    /// The order that a [`letter`](Self::letter) names.
+    pub const fn from_letter(letter: char) -> Option<Self> {
+        match letter {
+            'N' => Some(Self::RowMajor),
+            'T' => Some(Self::ColumnMajor),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

@@ -6,10 +6,12 @@
 
 mod access;
 mod launch_split;
+mod winners;
 mod workspace;
 
 pub mod choose;
 pub mod element;
+pub mod error;
 pub mod launch;
 pub mod layout;
 pub mod machine;
@@ -19,13 +21,16 @@ pub mod operation;
 pub mod plan;
 pub mod problem;
 pub mod request;
+pub mod run;
+pub mod tiles;
 pub mod tune;
 pub mod tuned;
 
 pub use access::Misfit;
 pub use choose::{Choice, Decision, NoKernel, Second, choose};
 pub use element::{Element, Fp8, Fp8Fnuz};
-pub use launch::{Computed, Gemm, GemmError};
+pub use error::GemmError;
+pub use launch::Gemm;
 pub use layout::{Layout, Order};
 pub use machine::{GridLimits, Machine};
 pub use names::{UnknownKernel, kernel_named};
@@ -34,4 +39,5 @@ pub use operation::{Operation, UnknownOperation};
 pub use plan::{Launch, Plan, PlanError, WorkspaceBytes};
 pub use problem::Problem;
 pub use request::{ProblemError, Request};
+pub use run::Computed;
 pub use tune::{Measured, Tuned};

@@ -6,16 +6,13 @@ use super::{
     machine::Machine,
     operands::Addresses,
     problem::Problem,
+    tiles::GROUP_ROWS,
 };
 use ferrowave_shared::{
     Bias, ElementTypes, GemmArguments, GemmParameters, GpuSet, Grid, Kernel, TileOrder, Workspace,
     catalogue::Reduction, workspace,
 };
 use thiserror::Error;
-
-/// Rows of tiles in a group of the linear order. A block of 8 × 8 tiles reads 8 rows of tiles of A and 8 columns of
-/// tiles of B for 64 tiles of C. The fastest published kernels also use groups of 8.
-pub(super) const GROUP_ROWS: u32 = 8;
 
 /// The launches of one kernel that together compute a problem.
 ///

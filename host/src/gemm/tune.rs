@@ -1,39 +1,23 @@
-//! Measures the best few kernels on the device, and uses what was measured before.
+//! Measures the best few kernels on the device.
 
-use std::{
-    path::PathBuf,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 use ferrowave_shared::{CATALOGUE, ElementType, Kernel};
 
 use super::{
-    access::is_aligned,
-    choose::{Choice, Decision, NoKernel, Second, choose, ranked},
-    launch::{Gemm, GemmError},
-    machine::Machine,
-    operands::{Addresses, Operands, Source, Target},
+    choose::{Choice, Decision, Second, choose, ranked},
+    error::GemmError,
+    launch::Gemm,
+    operands::{Operands, Source, Target},
     plan::Plan,
     problem::Problem,
-    tuned::{
-        cache::{self, Cache, Mode, Winner},
-        checksum,
-    },
+    tuned::cache::Winner,
 };
-use crate::hip::Context;
 
 /// The kernels that are measured: the best by the table or the rule.
 const CANDIDATES: usize = 5;
 /// Timed runs of each on a GPU; the fastest counts.
 const RUNS: usize = 10;
-
-/// Winners, and what is done with them.
-#[derive(Debug)]
-pub(super) struct Tuning {
-    mode: Mode,
-    cache: Mutex<Cache>,
-}
 
 /// What was measured of a problem.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,101 +41,7 @@ pub struct Measured {
     pub time: Result<Duration, String>,
 }
 
-impl Tuning {
-    /// The winners for a device and a code object.
-    pub(super) fn new(
-        context: &Context,
-        machine: &Machine,
-        code_object: &[u8],
-    ) -> Result<Self, GemmError> {
-        let mode = Mode::from_environment().map_err(GemmError::Tuning)?;
-        let cache = match mode {
-            Mode::Off => Cache::default(),
-            Mode::Read | Mode::On => {
-                let device = context.device();
-                let driver = match device.is_emulated() {
-                    true => "emulated".to_owned(),
-                    false => format!("HIP runtime {}", device.api().runtime_version()?),
-                };
-                let identity = format!(
-                    "{} ({}, {} compute units), {driver}, kernels {:08x}",
-                    device.properties().name,
-                    machine.gpu,
-                    machine.compute_units,
-                    checksum(code_object)
-                );
-                Cache::open(cache::folder().as_deref(), &machine.gpu, &identity)
-            }
-        };
-        Ok(Self {
-            mode,
-            cache: Mutex::new(cache),
-        })
-    }
-
-    fn with_cache<R>(&self, run: impl FnOnce(&mut Cache) -> R) -> R {
-        run(&mut self.cache.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
 impl Gemm {
-    /// The kernel for a problem: the winner that was measured on this device, or else what [`choose`] takes.
-    ///
-    /// # Errors
-    /// As [`choose`].
-    pub fn choice(
-        &self,
-        problem: &Problem,
-        addresses: Option<&Addresses>,
-    ) -> Result<Choice, NoKernel> {
-        let choice = choose(problem, self.machine(), addresses)?;
-        let key = cache::key(problem, is_aligned(problem, addresses).is_ok());
-        let winner = self.tuning().with_cache(|cache| cache.winner(&key));
-        let fits = |winner: &Winner| {
-            let plan = Plan::with_parts(winner.kernel, problem, self.machine(), winner.parts);
-            let can_read = |plan: &Plan| addresses.is_none_or(|a| plan.check_addresses(a).is_ok());
-            plan.as_ref().is_ok_and(can_read)
-        };
-        Ok(match winner.filter(fits) {
-            Some(Winner {
-                kernel,
-                parts,
-                time,
-            }) => Choice {
-                kernel,
-                parts,
-                decision: Decision::Measured { time, second: None },
-                ..choice
-            },
-            None => choice,
-        })
-    }
-
-    /// What is wrong with the file of measured winners, if something is.
-    pub fn tuning_note(&self) -> Option<String> {
-        self.tuning()
-            .with_cache(|cache| cache.note().map(str::to_owned))
-    }
-
-    /// [`choice`](Self::choice), after a problem without a winner was measured if the environment asks for it
-    /// (`FERROWAVE_TUNING=on`).
-    pub(super) fn tuned_choice(
-        &self,
-        problem: &Problem,
-        addresses: &Addresses,
-    ) -> Result<Choice, GemmError> {
-        let choice = self.choice(problem, Some(addresses))?;
-        let is_empty = problem.m() == 0 || problem.n() == 0 || problem.batch() == 0;
-        let is_measured = matches!(choice.decision, Decision::Measured { .. });
-        // Measured operands are aligned as whole buffers are.
-        let is_wanted = self.tuning().mode == Mode::On && !is_empty && !is_measured;
-        if !is_wanted || is_aligned(problem, Some(addresses)) != is_aligned(problem, None) {
-            return Ok(choice);
-        }
-        self.tune(problem)?;
-        Ok(self.choice(problem, Some(addresses))?)
-    }
-
     /// Measures the best few kernels by the table or the rule on the device, with operands of its own, and keeps the fastest
     /// in the user's cache directory: [`run`](Self::run) uses it from then on. A kernel that fails is left out; if all of
     /// them fail, the other kernels are tried until one does not. On the emulator times are those of the emulation.
@@ -259,17 +149,13 @@ impl Gemm {
             parts,
             ratio: other.as_secs_f64() / time.as_secs_f64().max(1e-9),
         });
-        let key = cache::key(problem, is_aligned(problem, None).is_ok());
         let winner = Winner {
             kernel,
             parts,
             time,
         };
-        let kept = self.tuning().with_cache(|cache| {
-            cache.keep(key, winner)?;
-            Ok(cache.path().map(PathBuf::from))
-        });
-        let choice = self.choice(problem, None)?;
+        let kept = self.winners().keep(problem, winner);
+        let choice = self.winners().choice(problem, self.machine(), None)?;
         Ok(Tuned {
             choice: Choice {
                 decision: Decision::Measured { time, second },

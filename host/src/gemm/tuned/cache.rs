@@ -5,8 +5,9 @@
 //! and replace the file as a whole. A file that can't be read counts as empty; a line that can't be read, such as the last
 //! one of a truncated file, is left out. [`Cache::note`] says so.
 
-use crate::gemm::{layout::Order, problem::Problem};
-use ferrowave_shared::Kernel;
+use super::table::checksum;
+use crate::gemm::problem::Problem;
+use ferrowave_shared::{ElementTypes, Kernel};
 use std::{
     collections::BTreeMap,
     env,
@@ -24,7 +25,7 @@ pub const TUNING_VARIABLE: &str = "FERROWAVE_TUNING";
 const CACHE_VARIABLE: &str = "FERROWAVE_CACHE";
 
 /// The beginning of a file's first line: changes with the format.
-const FORMAT: &str = "# ferrowave tuning 1: ";
+const FORMAT: &str = "# ferrowave tuning 2: ";
 
 /// What is done with measured winners.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,17 +84,21 @@ pub struct Cache {
     note: Option<String>,
 }
 
-/// What a winner depends on: a problem's types, layouts, extents, and whether its lines are aligned.
+/// What a winner depends on: a problem's types of elements, results and sums, layouts, extents, batch, and whether its lines
+/// are aligned.
 pub fn key(problem: &Problem, is_aligned: bool) -> String {
-    let letter = |order| match order {
-        Order::RowMajor => 'N',
-        Order::ColumnMajor => 'T',
-    };
+    let ElementTypes {
+        input,
+        output,
+        accumulator,
+    } = problem.types();
     format!(
-        "{},{}{},{},{},{},{},{}",
-        problem.types().input.name(),
-        letter(problem.a().order),
-        letter(problem.b().order),
+        "{},{},{},{}{},{},{},{},{},{}",
+        input.name(),
+        output.name(),
+        accumulator.name(),
+        problem.a().order.letter(),
+        problem.b().order.letter(),
         problem.m(),
         problem.n(),
         problem.k(),
@@ -121,7 +126,7 @@ impl Cache {
     /// Reads the winners of what `identity` names: device, driver and kernels.
     pub fn open(folder: Option<&Path>, gpu: &str, identity: &str) -> Self {
         let first_line = format!("{FORMAT}{}", identity.replace(['\n', '\r'], " "));
-        let sum = super::checksum(first_line.as_bytes());
+        let sum = checksum(first_line.as_bytes());
         let mut cache = Self {
             path: folder.map(|folder| folder.join(format!("{gpu}-{sum:08x}.csv"))),
             first_line,
@@ -257,8 +262,9 @@ fn parse(line: &str) -> Option<(String, Winner)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrowave_shared::CATALOGUE;
-    use std::thread;
+    use crate::gemm::{Order, Request};
+    use ferrowave_shared::{CATALOGUE, ElementType};
+    use std::{collections::BTreeSet, thread};
 
     fn winner(number: usize) -> Winner {
         Winner {
@@ -281,6 +287,55 @@ mod tests {
             Mode::parse("yes"),
             Err("FERROWAVE_TUNING is `yes`; expected off, read or on".to_owned())
         );
+    }
+
+    #[test]
+    fn problems_with_other_types_layouts_extents_or_lines_have_winners_of_their_own() {
+        let types = |input, output, accumulator| ElementTypes {
+            input,
+            output,
+            accumulator,
+        };
+        use ElementType::{F16, F32, I8, I32};
+        let plain = Request::new(64, 32, 16);
+        let requests = [
+            plain,
+            Request::new(32, 64, 16),
+            Request::new(64, 32, 32),
+            Request { batch: 2, ..plain },
+            Request {
+                order_a: Order::ColumnMajor,
+                ..plain
+            },
+            Request {
+                order_b: Order::ColumnMajor,
+                ..plain
+            },
+            Request {
+                types: types(F16, F16, F32),
+                ..plain
+            },
+            Request {
+                types: types(F16, F32, F32),
+                ..plain
+            },
+            Request {
+                types: types(F16, F16, F16),
+                ..plain
+            },
+            Request {
+                types: types(I8, I32, I32),
+                ..plain
+            },
+        ];
+        let keys: BTreeSet<_> = requests
+            .iter()
+            .flat_map(|request| {
+                let problem = request.check().unwrap();
+                [true, false].map(|is_aligned| key(&problem, is_aligned))
+            })
+            .collect();
+        assert_eq!(keys.len(), 2 * requests.len());
     }
 
     #[test]

@@ -23,8 +23,8 @@
 //!   [`tail`](Cost::tail), [`edge`](Cost::edge) and a factor, [`straddle`](Cost::straddle).
 //! - Workgroups that share a tile add [`share`](Cost::share): its fixed part, and its step for each part of k.
 
-use crate::gemm::{machine::Machine, plan::GROUP_ROWS, problem::Problem};
-use ferrowave_shared::{BlockTile, Kernel, catalogue::Reduction, workspace};
+use crate::gemm::tiles::{Tiles, first_read, near_square};
+use ferrowave_shared::catalogue::Reduction;
 
 /// The most parts of k that are considered.
 const MOST_PARTS: u32 = 64;
@@ -76,71 +76,6 @@ pub struct Cost {
     pub straddle: f64,
     /// Storing and adding the sums of workgroups that share a tile; steps are parts.
     pub share: Line,
-}
-
-/// The tiles of a problem that a machine computes.
-#[derive(Clone, Copy, Debug)]
-pub struct Tiles {
-    tile: BlockTile,
-    rows: u32,
-    columns: u32,
-    batch: u32,
-    /// Whole and started steps along k of a tile.
-    steps: u32,
-    compute_units: u32,
-    has_tail: bool,
-    overhangs: bool,
-    is_aligned: bool,
-}
-
-impl Tiles {
-    /// The tiles of `problem` by `kernel`; `is_aligned` if its lines begin at multiples of 16 bytes.
-    pub fn new(kernel: &Kernel, problem: &Problem, machine: &Machine, is_aligned: bool) -> Self {
-        let tile = kernel.tile;
-        let grid = tile.grid(problem.m(), problem.n(), problem.batch());
-        let overhangs = |extent: u32, tile: usize| !(extent as usize).is_multiple_of(tile);
-        Self {
-            tile,
-            rows: grid.y,
-            columns: grid.x,
-            batch: grid.z,
-            steps: workspace::steps(problem.k(), tile),
-            compute_units: machine.compute_units.max(1),
-            has_tail: overhangs(problem.k(), tile.k),
-            overhangs: overhangs(problem.m(), tile.m) || overhangs(problem.n(), tile.n),
-            is_aligned,
-        }
-    }
-
-    fn count(&self) -> u64 {
-        u64::from(self.rows) * u64::from(self.columns) * u64::from(self.batch)
-    }
-}
-
-/// Rows and columns of at most `count` tiles, nearly as many and nearly a square.
-pub fn near_square(count: u32) -> (u32, u32) {
-    let root = count.max(1).isqrt();
-    // Rows from about three quarters of the root on.
-    (root.div_ceil(2) + root / 4..=root)
-        .map(|rows| (rows.max(1), count.max(1) / rows.max(1)))
-        .max_by_key(|(rows, columns)| (rows * columns, *rows))
-        .unwrap_or((1, 1))
-}
-
-/// Elements along k that each of the workgroups that run at once reads before the others, if they compute `count` of
-/// `rows` × `columns` tiles in the order of the kernels.
-fn first_read(tile: BlockTile, rows: u32, columns: u32, count: u64) -> f64 {
-    let in_group = rows.clamp(1, GROUP_ROWS);
-    let columns_at_once = count
-        .div_ceil(in_group.into())
-        .clamp(1, columns.max(1).into());
-    let groups = (count / (u64::from(in_group) * columns_at_once))
-        .clamp(1, rows.max(1).div_ceil(in_group).into());
-    let (rows, columns) = (
-        (u64::from(in_group) * groups) as f64,
-        columns_at_once as f64,
-    );
-    (rows * tile.m as f64 + columns * tile.n as f64) / (rows * columns)
 }
 
 impl Cost {
@@ -286,8 +221,8 @@ impl Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gemm::Request;
-    use ferrowave_shared::catalogue::NAIVE_F32;
+    use crate::gemm::{Machine, Request};
+    use ferrowave_shared::{BlockTile, Kernel, catalogue::NAIVE_F32};
 
     const KERNEL: Kernel = Kernel {
         tile: BlockTile {
@@ -381,21 +316,5 @@ mod tests {
     fn nothing_costs_nothing() {
         assert_eq!(cycles(0, 64, 64), 0.0);
         assert!(cycles(64, 64, 0) >= 0.0);
-    }
-
-    #[test]
-    fn near_squares_have_nearly_all_tiles() {
-        for count in 1..2000 {
-            let (rows, columns) = near_square(count);
-            assert!(rows * columns <= count && rows <= columns, "{count}");
-            assert!(
-                f64::from(rows * columns) >= 0.85 * f64::from(count) || count < 20,
-                "{count}: {rows} × {columns}"
-            );
-            assert!(
-                columns <= 3 * rows || count < 20,
-                "{count}: {rows} × {columns}"
-            );
-        }
     }
 }

@@ -9,5 +9,5 @@ pub mod cache;
 pub mod cost;
 pub mod table;
 
-pub use cost::{Cost, Line, Tiles, near_square};
+pub use cost::{Cost, Line};
 pub use table::{Row, Table, TableError, checksum};

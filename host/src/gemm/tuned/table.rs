@@ -148,8 +148,8 @@ impl Table {
                 text,
                 "{},{}{},{:08x},{resident}",
                 row.kernel.symbol,
-                letter(row.orders.0),
-                letter(row.orders.1),
+                row.orders.0.letter(),
+                row.orders.1.letter(),
                 row.code
             );
             for line in [few, one, full, next] {
@@ -165,13 +165,6 @@ impl Table {
     }
 }
 
-const fn letter(order: Order) -> char {
-    match order {
-        Order::RowMajor => 'N',
-        Order::ColumnMajor => 'T',
-    }
-}
-
 fn parse_row(line: &str) -> Result<Option<Row>, String> {
     let fields: Vec<_> = line.split(',').map(str::trim).collect();
     let [symbol, layout, code, numbers @ ..] = fields.as_slice() else {
@@ -184,13 +177,11 @@ fn parse_row(line: &str) -> Result<Option<Row>, String> {
             COLUMNS.len()
         ));
     }
-    let order = |letter| match letter {
-        Some('N') => Ok(Order::RowMajor),
-        Some('T') => Ok(Order::ColumnMajor),
-        _ => Err(format!("layout `{layout}` is none of NN, NT, TN and TT")),
+    let orders: Vec<_> = layout.chars().map(Order::from_letter).collect();
+    let [Some(order_a), Some(order_b)] = orders[..] else {
+        return Err(format!("layout `{layout}` is none of NN, NT, TN and TT"));
     };
-    let mut letters = layout.chars();
-    let orders = (order(letters.next())?, order(letters.next())?);
+    let orders = (order_a, order_b);
     let code = u32::from_str_radix(code, 16)
         .map_err(|_| format!("code `{code}` is no hexadecimal number of 32 bits"))?;
     let mut values = [0.0; COLUMNS.len()];

@@ -1,0 +1,68 @@
+//! Products with the kernel that is best.
+
+use super::{
+    access::is_aligned,
+    choose::{Choice, Decision, NoKernel},
+    error::GemmError,
+    launch::Gemm,
+    operands::{Addresses, Operands},
+    plan::Plan,
+    problem::Problem,
+};
+use std::time::Duration;
+
+/// A product that was computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Computed {
+    /// The kernel, and why it was chosen.
+    pub choice: Choice,
+    /// The kernel's time by the GPU's time stamps; of several launches, the time between HIP events around them. On the
+    /// emulator it is wall-clock time of the emulation, which says nothing about a GPU.
+    pub time: Duration,
+}
+
+impl Gemm {
+    /// Computes C ← epilogue(α·A·B + β·prologue(C) + bias) with the kernel that [`choice`](Self::choice) takes, and waits for
+    /// it. With `FERROWAVE_TUNING=on`, a problem is [tuned](Self::tune) before it is computed the first time.
+    ///
+    /// # Errors
+    /// If there is no kernel for the problem on the GPU, an operand does not fit the problem, or the device fails.
+    pub fn run(&self, problem: &Problem, operands: Operands<'_>) -> Result<Computed, GemmError> {
+        let choice = self.tuned_choice(problem, &operands.addresses())?;
+        let plan = Plan::with_parts(choice.kernel, problem, self.machine(), choice.parts)?;
+        let time = self.run_plan(&plan, operands)?;
+        Ok(Computed { choice, time })
+    }
+
+    /// The kernel for a problem: the winner that was measured on this device, or else what [`choose`](super::choose()) takes.
+    ///
+    /// # Errors
+    /// As [`choose`](super::choose()).
+    pub fn choice(
+        &self,
+        problem: &Problem,
+        addresses: Option<&Addresses>,
+    ) -> Result<Choice, NoKernel> {
+        self.winners().choice(problem, self.machine(), addresses)
+    }
+
+    /// What is wrong with the file of measured winners, if something is.
+    pub fn tuning_note(&self) -> Option<String> {
+        self.winners().note()
+    }
+
+    /// [`choice`](Self::choice), after a problem without a winner was measured if the environment asks for it
+    /// (`FERROWAVE_TUNING=on`).
+    fn tuned_choice(&self, problem: &Problem, addresses: &Addresses) -> Result<Choice, GemmError> {
+        let choice = self.choice(problem, Some(addresses))?;
+        let is_empty = problem.m() == 0 || problem.n() == 0 || problem.batch() == 0;
+        let is_measured = matches!(choice.decision, Decision::Measured { .. });
+        // Measured operands are aligned as whole buffers are.
+        let is_wanted = self.winners().measures() && !is_empty && !is_measured;
+        if !is_wanted || is_aligned(problem, Some(addresses)) != is_aligned(problem, None) {
+            return Ok(choice);
+        }
+        self.tune(problem)?;
+        Ok(self.choice(problem, Some(addresses))?)
+    }
+}
