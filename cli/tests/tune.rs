@@ -2,18 +2,32 @@
 
 use std::{
     fs,
-    path::Path,
-    process::{Command, Output},
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
 };
 
-fn ferrowave(cache: &Path, tuning: &str, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ferrowave"))
+fn command(cache: &Path, tuning: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ferrowave"));
+    command
         .args(arguments)
         .env("FERROWAVE_CACHE", cache)
         .env("FERROWAVE_TUNING", tuning)
-        .env_remove("FERROWAVE_DEVICE")
+        .env_remove("FERROWAVE_DEVICE");
+    command
+}
+
+fn ferrowave(cache: &Path, tuning: &str, arguments: &[&str]) -> Output {
+    command(cache, tuning, arguments)
         .output()
         .expect("it starts")
+}
+
+/// The file of winners.
+fn winners(cache: &Path) -> PathBuf {
+    let mut files = fs::read_dir(cache.join("tuning")).unwrap().flatten();
+    let file = files.find(|file| file.path().extension().is_some_and(|e| e == "csv"));
+    file.expect("a file of winners").path()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -64,16 +78,37 @@ fn winners_are_measured_kept_and_used_as_the_environment_says() {
     assert!(run("off").contains("by the table of MI210, modelled"));
 
     // A truncated file.
-    let mut files = fs::read_dir(cache.join("tuning")).unwrap().flatten();
-    let file = files
-        .find(|file| file.path().extension().is_some_and(|e| e == "csv"))
-        .expect("a file of winners")
-        .path();
+    let file = winners(cache);
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..whole.len() - 2]).unwrap();
     let said = run("read");
     assert!(said.contains("1 of its lines can't be read"), "{said}");
     assert!(said.contains("by the table of MI210"), "{said}");
+    // A file of another version.
+    let text = String::from_utf8(whole).unwrap();
+    fs::write(&file, text.replacen("tuning 2", "tuning 1", 1)).unwrap();
+    let said = run("read");
+    assert!(
+        said.contains("truncated or of another version; its winners are not used"),
+        "{said}"
+    );
+    assert!(said.contains("by the table of MI210"), "{said}");
+    // A problem without a winner is measured first, which replaces the file.
+    assert!(run("on").contains("measured on this device"));
+    assert_eq!(
+        fs::read_to_string(&file).unwrap().lines().next(),
+        text.lines().next()
+    );
+    assert!(run("read").contains("measured on this device"));
+
+    // A folder that can't be written: the winner is used, and lost.
+    let not_a_folder = cache.join("file");
+    fs::write(&not_a_folder, "").unwrap();
+    let output = ferrowave(&not_a_folder, "on", &RUN);
+    succeeded(&output);
+    let said = self::text(&output.stderr);
+    assert!(said.contains("the winner is not kept: `"), "{said}");
+    assert!(said.contains("measured on this device"), "{said}");
 
     let refused = ferrowave(cache, "sometimes", &RUN);
     assert!(!refused.status.success());
@@ -83,6 +118,37 @@ fn winners_are_measured_kept_and_used_as_the_environment_says() {
         "{}",
         text(&refused.stderr)
     );
+}
+
+#[test]
+fn what_was_measured_before_an_interruption_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    // The second size takes minutes.
+    let arguments = [
+        "tune",
+        "--device",
+        "gfx90a",
+        "--sizes",
+        "48x80x64,8192",
+        "--type",
+        "f16",
+    ];
+    let mut child = command(folder.path(), "read", &arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+    output.read_line(&mut line).expect("a line");
+    assert!(line.starts_with("48×80×64: "), "{line}");
+    // A size has its line once its winner is kept.
+    child.kill().expect("it still runs");
+    child.wait().expect("it ended");
+    assert!(winners(folder.path()).exists());
+    let run = ferrowave(folder.path(), "read", &RUN);
+    succeeded(&run);
+    assert!(text(&run.stderr).contains("measured on this device"));
 }
 
 #[test]

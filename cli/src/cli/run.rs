@@ -134,11 +134,11 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let plan = match named {
         Some(plan) => plan,
         None => {
+            // Uploaded buffers are aligned.
+            let choice = gemm.tuned_choice(&problem, None).map_err(Failure::usage)?;
             if let Some(note) = gemm.tuning_note() {
                 eprintln!("{note}");
             }
-            // Uploaded buffers are aligned.
-            let choice = gemm.choice(&problem, None).map_err(Failure::usage)?;
             if options.device.verbose {
                 eprintln!("kernel {choice}");
             }

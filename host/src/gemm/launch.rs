@@ -63,6 +63,12 @@ impl Gemm {
         &self.context
     }
 
+    /// With other winners than those of the environment.
+    #[cfg(test)]
+    pub(super) fn with_winners(self, winners: Winners) -> Self {
+        Gemm { winners, ..self }
+    }
+
     pub(super) const fn winners(&self) -> &Winners {
         &self.winners
     }

@@ -28,7 +28,7 @@ impl Gemm {
     /// # Errors
     /// If there is no kernel for the problem on the GPU, an operand does not fit the problem, or the device fails.
     pub fn run(&self, problem: &Problem, operands: Operands<'_>) -> Result<Computed, GemmError> {
-        let choice = self.tuned_choice(problem, &operands.addresses())?;
+        let choice = self.tuned_choice(problem, Some(&operands.addresses()))?;
         let plan = Plan::with_parts(choice.kernel, problem, self.machine(), choice.parts)?;
         let time = self.run_plan(&plan, operands)?;
         Ok(Computed { choice, time })
@@ -46,23 +46,36 @@ impl Gemm {
         self.winners().choice(problem, self.machine(), addresses)
     }
 
-    /// What is wrong with the file of measured winners, if something is.
+    /// What is wrong with the file of measured winners, and which problems could not be measured and why, if something is.
     pub fn tuning_note(&self) -> Option<String> {
         self.winners().note()
     }
 
-    /// [`choice`](Self::choice), after a problem without a winner was measured if the environment asks for it
-    /// (`FERROWAVE_TUNING=on`).
-    fn tuned_choice(&self, problem: &Problem, addresses: &Addresses) -> Result<Choice, GemmError> {
-        let choice = self.choice(problem, Some(addresses))?;
+    /// The kernel that [`run`](Self::run) takes: the same as [`choice`](Self::choice), after a problem without a winner was
+    /// [measured](Self::tune) if the environment asks for it (`FERROWAVE_TUNING=on`). If that fails,
+    /// [`tuning_note`](Self::tuning_note) says so, and the problem is not measured again.
+    ///
+    /// # Errors
+    /// As [`choice`](Self::choice).
+    pub fn tuned_choice(
+        &self,
+        problem: &Problem,
+        addresses: Option<&Addresses>,
+    ) -> Result<Choice, NoKernel> {
+        let choice = self.choice(problem, addresses)?;
         let is_empty = problem.m() == 0 || problem.n() == 0 || problem.batch() == 0;
         let is_measured = matches!(choice.decision, Decision::Measured { .. });
+        let is_wanted = !is_empty && !is_measured && self.winners().measures(problem);
         // Measured operands are aligned as whole buffers are.
-        let is_wanted = self.winners().measures() && !is_empty && !is_measured;
-        if !is_wanted || is_aligned(problem, Some(addresses)) != is_aligned(problem, None) {
+        if !is_wanted || is_aligned(problem, addresses) != is_aligned(problem, None) {
             return Ok(choice);
         }
-        self.tune(problem)?;
-        Ok(self.choice(problem, Some(addresses))?)
+        match self.tune(problem) {
+            Ok(_) => self.choice(problem, addresses),
+            Err(error) => {
+                self.winners().failed(problem, &error);
+                Ok(choice)
+            }
+        }
     }
 }

@@ -166,3 +166,171 @@ impl Gemm {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gemm::{Request, tuned::cache::Mode, winners::Winners},
+        hip::{Context, Device, DeviceSelector},
+    };
+    use ferrowave_gpu::Gpu;
+    use ferrowave_kernel_build::{Assembly, Toolchain};
+    use std::path::Path;
+
+    const GPU: Gpu = Gpu::Gfx90a;
+    /// Writes 0 at address 0, which ends the launch.
+    const FAULT: &str =
+        "v_mov_b32_e32 v0, 0\n v_mov_b32_e32 v1, 0\n global_store_dword v[0:1], v0, off";
+
+    /// A code object with these of the catalogue's kernels: they have the arguments of the kernel of that name, and nothing
+    /// but this body.
+    fn code_object(kernels: &[(&'static Kernel, &str)]) -> Vec<u8> {
+        let mut text = String::from(".text\n");
+        let mut metadata = String::new();
+        let mut descriptors = String::from(".rodata\n.p2align 6\n");
+        // A code object has kernels.
+        let other = [("other", 64, "")];
+        let ours = kernels
+            .iter()
+            .map(|(kernel, body)| (kernel.symbol, kernel.block.threads(), *body));
+        for (name, threads, body) in other.into_iter().chain(ours) {
+            text += &format!(
+                ".globl {name}\n.p2align 8\n.type {name},@function\n{name}:\n {body}\n s_endpgm\n.L{name}:\n.size {name}, .L{name}-{name}\n"
+            );
+            descriptors += &format!(
+                ".amdhsa_kernel {name}\n.amdhsa_next_free_vgpr 2\n.amdhsa_next_free_sgpr 8\n.amdhsa_accum_offset 4\n.end_amdhsa_kernel\n"
+            );
+            metadata += &format!("  - {{ .name: {name}, .symbol: {name}.kd, .args: [");
+            for offset in [0, 8, 16, 24, 32] {
+                metadata += &format!(
+                    "{{ .offset: {offset}, .size: 8, .value_kind: global_buffer, .address_space: global }}, "
+                );
+            }
+            metadata += &format!(
+                "{{ .offset: 40, .size: 96, .value_kind: by_value }}], .kernarg_segment_size: 136, .group_segment_fixed_size: 0, \
+                 .private_segment_fixed_size: 0, .kernarg_segment_align: 8, .wavefront_size: 64, .sgpr_count: 8, .vgpr_count: 2, \
+                 .max_flat_workgroup_size: {threads} }}\n"
+            );
+        }
+        let text = format!(
+            "{text}{descriptors}.amdgpu_metadata\n---\namdhsa.version: [1, 2]\namdhsa.kernels:\n{metadata}...\n.end_amdgpu_metadata\n"
+        );
+        let toolchain =
+            Toolchain::channel(Toolchain::TESTED_CHANNEL).expect("the pinned toolchain");
+        let assembly = Assembly::new(GPU, &text);
+        assembly
+            .assemble(&toolchain)
+            .expect("LLVM assembles the test")
+    }
+
+    /// These kernels on the emulator, with winners in a folder.
+    fn gemm(kernels: &[(&'static Kernel, &str)], folder: &Path) -> Gemm {
+        let object = code_object(kernels);
+        let device = Device::open(&DeviceSelector::Emulator(GPU)).unwrap();
+        let context = Context::new(&device).unwrap();
+        let gemm = Gemm::new(&context, &object).unwrap();
+        let machine = gemm.machine().clone();
+        let winners = Winners::open(Mode::On, Some(folder), &context, &machine, &object).unwrap();
+        gemm.with_winners(winners)
+    }
+
+    fn problem() -> Problem {
+        Request::new(100, 60, 40).check().unwrap()
+    }
+
+    /// The candidates for the problem, best first.
+    fn candidates(gemm: &Gemm) -> Vec<&'static Kernel> {
+        let candidates = gemm.candidates(&problem()).unwrap();
+        candidates.into_iter().map(|(kernel, _)| kernel).collect()
+    }
+
+    /// The operands of the problem, of zeros.
+    fn run(gemm: &Gemm) -> Result<Choice, GemmError> {
+        let zeros = |length: u128| gemm.context().allocate::<f32>(length as usize).unwrap();
+        let problem = problem();
+        let (a, b) = (zeros(problem.a().span()), zeros(problem.b().span()));
+        let mut c = zeros(problem.c().span());
+        let operands = Operands::new(&a, &b, &mut c);
+        gemm.run(&problem, operands).map(|computed| computed.choice)
+    }
+
+    #[test]
+    fn a_problem_whose_kernels_all_fail_is_said_and_computed_as_without_tuning() {
+        let folder = tempfile::tempdir().unwrap();
+        let gemm = gemm(&[], folder.path());
+        let untuned = gemm.choice(&problem(), None).unwrap();
+        let error = gemm.tune(&problem()).unwrap_err().to_string();
+        assert!(
+            error.starts_with("every kernel for this product fails on this device: "),
+            "{error}"
+        );
+        // Each is named with its reason.
+        for kernel in candidates(&gemm) {
+            assert!(
+                error.contains(&format!("{}: ", kernel.variant.name())),
+                "{error}"
+            );
+        }
+        assert_eq!(gemm.tuning_note(), None);
+        let choice = gemm.tuned_choice(&problem(), None).unwrap();
+        assert_eq!(choice, untuned);
+        let note = gemm.tuning_note().unwrap();
+        assert!(
+            note.contains("f32,f32,f32,NN,100,60,40,1,aligned was not tuned"),
+            "{note}"
+        );
+        assert!(note.ends_with(&error), "{note}");
+        // The product's own error is that of the kernel that it takes.
+        let failed = run(&gemm).unwrap_err().to_string();
+        assert!(failed.contains(untuned.kernel.symbol), "{failed}");
+        let kept = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(kept, 0, "nothing was measured");
+    }
+
+    #[test]
+    fn kernels_that_fail_are_left_out_and_others_are_tried_until_one_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let all = candidates(&gemm(&[], folder.path()));
+        let last = *all.last().unwrap();
+        assert!(all.len() > CANDIDATES + 1);
+        // The third faults, the last one runs, the others are not there.
+        let faults = [(all[2], FAULT), (last, "")];
+        let gemm = gemm(&faults, folder.path());
+        let tuned = gemm.tune(&problem()).unwrap();
+        assert_eq!(tuned.choice.kernel.symbol, last.symbol);
+        assert_eq!(tuned.measured.len(), all.len());
+        let (ran, others) = tuned.measured.split_last().unwrap();
+        assert!(ran.time.is_ok());
+        for other in others {
+            let error = other.time.as_ref().unwrap_err();
+            assert!(error.contains(other.kernel.symbol), "{error}");
+        }
+        assert!(
+            tuned
+                .kept
+                .unwrap()
+                .is_some_and(|file| file.starts_with(folder.path()))
+        );
+        // It is used from then on.
+        let choice = run(&gemm).unwrap();
+        assert_eq!(choice.kernel.symbol, last.symbol);
+        assert!(matches!(choice.decision, Decision::Measured { .. }));
+        assert_eq!(gemm.tuning_note(), None);
+    }
+
+    #[test]
+    fn a_winner_that_cannot_be_kept_is_said_and_used_in_this_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let all = candidates(&gemm(&[], &file));
+        let gemm = gemm(&[(all[1], "")], &file);
+        let choice = run(&gemm).unwrap();
+        assert_eq!(choice.kernel.symbol, all[1].symbol);
+        let note = gemm.tuning_note().unwrap();
+        assert!(note.starts_with("the winner is not kept: `"), "{note}");
+        let kept = gemm.tune(&problem()).unwrap().kept;
+        assert_eq!(kept, Err(note));
+    }
+}

@@ -154,13 +154,15 @@ impl Cache {
     /// Keeps a winner, also in the file, together with those that other processes have added to it.
     ///
     /// # Errors
-    /// If the file can't be written. The winner is kept in this process then.
+    /// If the file can't be written, which [`note`](Self::note) says from then on. The winner is kept in this process.
     pub fn keep(&mut self, key: String, winner: Winner) -> Result<(), String> {
         let kept = self.write(&key, winner);
         self.winners.insert(key, winner);
         kept.map_err(|error| {
             let path = self.path.as_deref().unwrap_or(Path::new(""));
-            format!("the winner is not kept: `{}`: {error}", path.display())
+            let error = format!("the winner is not kept: `{}`: {error}", path.display());
+            self.note = Some(error.clone());
+            error
         })
     }
 
@@ -414,6 +416,7 @@ mod tests {
         let mut cache = open(&file);
         let error = cache.keep("p".to_owned(), winner(1)).unwrap_err();
         assert!(error.starts_with("the winner is not kept: `"), "{error}");
+        assert_eq!(cache.note(), Some(&*error));
         assert_eq!(cache.winner("p"), Some(winner(1)));
     }
 }
