@@ -85,8 +85,8 @@ fn winners_are_measured_kept_and_used_as_the_environment_says() {
     assert!(said.contains("1 of its lines can't be read"), "{said}");
     assert!(said.contains("by the table of MI210"), "{said}");
     // A file of another version.
-    let text = String::from_utf8(whole).unwrap();
-    fs::write(&file, text.replacen("tuning 2", "tuning 1", 1)).unwrap();
+    let table = String::from_utf8(whole).unwrap();
+    fs::write(&file, table.replacen("tuning 2", "tuning 1", 1)).unwrap();
     let said = run("read");
     assert!(
         said.contains("truncated or of another version; its winners are not used"),
@@ -97,7 +97,7 @@ fn winners_are_measured_kept_and_used_as_the_environment_says() {
     assert!(run("on").contains("measured on this device"));
     assert_eq!(
         fs::read_to_string(&file).unwrap().lines().next(),
-        text.lines().next()
+        table.lines().next()
     );
     assert!(run("read").contains("measured on this device"));
 
@@ -106,7 +106,7 @@ fn winners_are_measured_kept_and_used_as_the_environment_says() {
     fs::write(&not_a_folder, "").unwrap();
     let output = ferrowave(&not_a_folder, "on", &RUN);
     succeeded(&output);
-    let said = self::text(&output.stderr);
+    let said = text(&output.stderr);
     assert!(said.contains("the winner is not kept: `"), "{said}");
     assert!(said.contains("measured on this device"), "{said}");
 

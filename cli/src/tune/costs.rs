@@ -5,7 +5,10 @@ use ferrowave::gemm::{
     tiles::{Tiles, near_square},
     tuned::{Cost, Line},
 };
-use ferrowave_shared::{Kernel, catalogue::Reduction};
+use ferrowave_shared::{
+    Kernel,
+    catalogue::{Access, Reduction},
+};
 
 use super::bench::Bench;
 use crate::cli::Failure;
@@ -85,7 +88,14 @@ impl Launches<'_> {
             ..plain
         })? - short;
         let on_full = self.plain(near_square(all), STEPS[0]);
-        let straddling = self.cycles(Launch { gap: 1, ..on_full })?;
+        let straddle = match kernel.access {
+            // Other lines are refused.
+            Access::WideAlongK => 1.0,
+            _ => {
+                let straddling = self.cycles(Launch { gap: 1, ..on_full })?;
+                straddling / (full.fixed + full.step * f64::from(STEPS[0]))
+            }
+        };
         let cost = Cost {
             resident,
             few,
@@ -96,7 +106,7 @@ impl Launches<'_> {
             column_step,
             tail: tail.max(0.0),
             edge: edge.max(0.0),
-            straddle: straddling / (full.fixed + full.step * f64::from(STEPS[0])),
+            straddle,
             share: Line::default(),
         };
         Ok(Cost {
