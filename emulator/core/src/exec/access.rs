@@ -8,10 +8,12 @@ use std::simd::prelude::*;
 use super::{
     Context, FaultKind, Space, Wave,
     access_pattern::OutsideLds,
+    array::{Mapped, array},
     contiguous_access::{ContiguousAccess, within},
     lanes::joined,
     operation::{Flow, Operation},
     simd::{D, LANES, U, all_lanes, chunk_mask},
+    transfer::{Data, Small},
     wave::Lanes,
 };
 use crate::memory::shared::Moves;
@@ -32,7 +34,7 @@ impl<const C: usize> ContiguousAccess<C> {
     pub(super) fn by_address(&self) -> Access<C> {
         let base = D::splat(self.base);
         Access {
-            addresses: self.offsets.map(|offsets| offsets.cast::<u64>() + base),
+            addresses: self.offsets.mapped(|offsets| offsets.cast::<u64>() + base),
             exec: self.exec,
             moves: self.moves,
         }
@@ -56,7 +58,7 @@ impl<const C: usize> Access<C> {
         }
         let near = ContiguousAccess {
             base: first & !0xffff_ffff,
-            offsets: self.addresses.map(|addresses| addresses.cast()),
+            offsets: self.addresses.mapped(|addresses| addresses.cast()),
             exec: self.exec,
             moves: self.moves,
         };
@@ -76,62 +78,76 @@ impl<const C: usize> Access<C> {
         }
     }
 
-    /// Loads `N` dwords per lane to consecutive registers.
+    /// Loads data per lane to consecutive registers.
     #[inline(always)]
-    pub(super) fn load<const N: usize>(&self, w: &mut Wave<C>, register: u16) {
+    pub(super) fn load(&self, w: &mut Wave<C>, register: u16, data: Data) {
+        match data {
+            Data::Dwords(count) => self.load_dwords(w, register, count),
+            Data::Small(small) => self.load_small(w, register, small),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn load_dwords(&self, w: &mut Wave<C>, register: u16, count: usize) {
         if let Some(near) = self.near() {
-            return near.load_some::<N>(w, register);
+            return near.load_some(w, register, count);
         }
         let moves = self.moves;
         self.each(|lane, address| {
             // SAFETY: the lane is active, so its bytes were checked.
-            let data: [u32; N] = unsafe { moves.read(address) };
-            for (part, value) in data.into_iter().enumerate() {
+            let data = unsafe { moves.read_dwords(address, count) };
+            for (part, value) in data.into_iter().take(count).enumerate() {
                 w.lanes_mut(register + part as u16).as_mut_array()[lane] = value;
             }
         });
     }
 
-    /// Stores `N` dwords per lane from consecutive registers. Where lanes overlap, the highest wins.
     #[inline(always)]
-    pub(super) fn store<const N: usize>(&self, w: &Wave<C>, register: u16) {
+    pub(super) fn load_small(&self, w: &mut Wave<C>, register: u16, small: Small) {
         if let Some(near) = self.near() {
-            return near.store_some::<N>(w, register);
+            return near.load_small(w, register, small);
+        }
+        let (mut values, moves) = (Lanes::splat(0), self.moves);
+        self.each(|lane, address| {
+            // SAFETY: the lane is active, so its bytes were checked.
+            values.as_mut_array()[lane] = unsafe { moves.read_small(address, small.bytes) };
+        });
+        small.put(w, register, self.exec, &values.0);
+    }
+
+    /// Stores data per lane from consecutive registers. Where lanes overlap, the highest wins.
+    #[inline(always)]
+    pub(super) fn store(&self, w: &Wave<C>, register: u16, data: Data) {
+        match data {
+            Data::Dwords(count) => self.store_dwords(w, register, count),
+            Data::Small(small) => self.store_small(w, register, small.bytes, small.shift),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn store_dwords(&self, w: &Wave<C>, register: u16, count: usize) {
+        if let Some(near) = self.near() {
+            return near.store_some(w, register, count);
         }
         let moves = self.moves;
         self.each(|lane, address| {
-            let data: [u32; N] =
-                std::array::from_fn(|part| w.lanes(register + part as u16).as_array()[lane]);
+            let data = array(|part| match part < count {
+                true => w.lanes(register + part as u16).as_array()[lane],
+                false => 0,
+            });
             // SAFETY: the lane is active, so its bytes were checked.
-            unsafe { moves.write(address, data) };
+            unsafe { moves.write_dwords(address, data, count) };
         });
     }
 
-    /// Loads a `T` per lane. `f` makes the register's new value from it and the old value.
+    /// Stores one or two bytes of a register, from a bit on.
     #[inline(always)]
-    pub(super) fn load_small<T: Copy>(
-        &self,
-        w: &mut Wave<C>,
-        register: u16,
-        f: impl Fn(T, u32) -> u32,
-    ) {
+    pub(super) fn store_small(&self, w: &Wave<C>, register: u16, bytes: u32, shift: u32) {
         let moves = self.moves;
         self.each(|lane, address| {
-            // SAFETY: the lane is active, so its bytes were checked; `T` is a plain integer.
-            let value: T = unsafe { moves.read(address) };
-            let slot = &mut w.lanes_mut(register).as_mut_array()[lane];
-            *slot = f(value, *slot);
-        });
-    }
-
-    /// Stores `f` of the register's value, per lane.
-    #[inline(always)]
-    pub(super) fn store_small<T: Copy>(&self, w: &Wave<C>, register: u16, f: impl Fn(u32) -> T) {
-        let moves = self.moves;
-        self.each(|lane, address| {
-            let value = f(w.lanes(register).as_array()[lane]);
+            let value = w.lanes(register).as_array()[lane] >> shift;
             // SAFETY: the lane is active, so its bytes were checked.
-            unsafe { moves.write(address, value) };
+            unsafe { moves.write_small(address, value, bytes) };
         });
     }
 }
@@ -147,20 +163,6 @@ pub(super) fn clear<const C: usize>(w: &mut Wave<C>, register: u16, count: u16, 
         for (chunk, value) in lanes.0.iter_mut().enumerate() {
             *value = chunk_mask(mask, chunk).select(U::splat(0), *value);
         }
-    }
-}
-
-/// Writes what `f` makes of 0 and the old value to the lanes of `mask`: what a small load out of range gives.
-#[inline(always)]
-pub(super) fn clear_small<T: Default, const C: usize>(
-    w: &mut Wave<C>,
-    register: u16,
-    mask: u64,
-    f: impl Fn(T, u32) -> u32,
-) {
-    for lane in super::wave::lanes_of(mask) {
-        let slot = &mut w.lanes_mut(register).as_mut_array()[lane];
-        *slot = f(T::default(), *slot);
     }
 }
 
@@ -378,7 +380,7 @@ fn lds_behind<const C: usize>(
 ) -> ContiguousAccess<C> {
     ContiguousAccess {
         base: c.lds.as_mut_ptr().expose_provenance() as u64,
-        offsets: addresses.map(|a| a + U::splat(offset)),
+        offsets: addresses.mapped(|a| a + U::splat(offset)),
         exec,
         moves: Moves::Own,
     }

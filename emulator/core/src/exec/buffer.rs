@@ -6,14 +6,14 @@ pub(super) mod typed;
 
 use self::target::{IDXEN, OFFEN, RDNA, TFE, Target};
 use super::{
-    Context, Wave,
-    access::{Access, clear, clear_small},
+    Context, Space, Wave,
+    access::{self, Access, clear},
     atomic,
+    contiguous_access::ContiguousAccess,
     lanes::Binder,
     operation::{Flow, Handler, Operation},
-    small::Small,
     split,
-    transfer::Transfers,
+    transfer::{Data, Transfers},
 };
 use ferrowave_gpu::{Family, Gpu};
 use ferrowave_isa::MemoryControl;
@@ -42,114 +42,147 @@ pub(super) fn atomic<const WIDE: bool, const C: usize>(b: Binder<C>) -> Handler 
 /// Makes handlers of buffer operations.
 pub(super) struct Buffers<const C: usize>(pub(super) Binder<C>);
 
+#[expect(
+    clippy::redundant_closure,
+    reason = "closures are inlined where the host's instructions are known; functions are called without them"
+)]
 impl<const C: usize> Transfers for Buffers<C> {
-    fn load<const N: usize>(&self) -> Handler {
+    fn load(&self) -> Handler {
+        self.0.bind(
+            #[inline(always)]
+            |w, c, o| load(w, c, o),
+        )
+    }
+
+    fn store(&self) -> Handler {
+        self.0.bind(
+            #[inline(always)]
+            |w, c, o| store(w, c, o),
+        )
+    }
+
+    fn load_dwords<const N: usize>(&self) -> Handler {
         self.0.bind(
             #[inline(always)]
             |w, c, o| {
-                if w.active() == 0 {
-                    return Flow::Next;
-                }
-                let target = Target::new(w, o);
                 let bytes = 4 * N as u32;
-                let Some(inside) = target.in_one_piece(bytes) else {
-                    return load_parts::<N, C>(w, c, o, &target);
-                };
-                match target.access(c, o, inside, 0, bytes, false) {
-                    Ok(access) => access.load::<N>(w, o.dst),
-                    Err(flow) => return flow,
+                // A local copy: the compiler knows its value now, but not once `c` has been passed on.
+                let moves = c.moves;
+                match target::near(w, c, o, bytes) {
+                    Some(near) if access::is_in_reach(c, o, &near, bytes, false) => {
+                        access::tell(c, (Space::Global, false), bytes, near.base, &near);
+                        ContiguousAccess { moves, ..near }.load::<N>(w, o.dst);
+                        Flow::Next
+                    }
+                    _ => c.cold_path(
+                        w,
+                        o,
+                        #[inline(always)]
+                        |w, c, o| load(w, c, o),
+                    ),
                 }
-                clear(w, o.dst, N as u16, target.exec & !inside);
-                put_status(w, o, o.dst + N as u16);
-                Flow::Next
             },
         )
     }
 
-    fn store<const N: usize>(&self) -> Handler {
+    fn store_dwords<const N: usize>(&self) -> Handler {
         self.0.bind(
             #[inline(always)]
             |w, c, o| {
-                if w.active() == 0 {
-                    return Flow::Next;
-                }
-                let target = Target::new(w, o);
                 let bytes = 4 * N as u32;
-                let Some(inside) = target.in_one_piece(bytes) else {
-                    return store_parts::<N, C>(w, c, o, &target);
-                };
-                match target.access(c, o, inside, 0, bytes, true) {
-                    Ok(access) => access.store::<N>(w, o.src[1].register),
-                    Err(flow) => return flow,
-                }
-                Flow::Next
-            },
-        )
-    }
-
-    fn load_small<T, F>(&self, f: F) -> Handler
-    where
-        T: Small,
-        F: Fn(T, u32) -> u32 + Copy + 'static,
-    {
-        self.0.bind(
-            #[inline(always)]
-            move |w, c, o| {
-                let target = Target::new(w, o);
-                let bytes = size_of::<T>() as u32;
-                let inside = target.inside(0, bytes);
-                if target.crosses(bytes) {
-                    let byte = |at| target.access(c, o, inside, at, 1, false);
-                    let flow = split::load_small(w, o.dst, byte, f);
-                    if flow != Flow::Next {
-                        return flow;
+                // A local copy: the compiler knows its value now, but not once `c` has been passed on.
+                let moves = c.moves;
+                match target::near(w, c, o, bytes) {
+                    Some(near) if access::is_in_reach(c, o, &near, bytes, true) => {
+                        access::tell(c, (Space::Global, true), bytes, near.base, &near);
+                        c.stored = true;
+                        ContiguousAccess { moves, ..near }.store::<N>(w, o.src[1].register);
+                        Flow::Next
                     }
-                } else {
-                    match target.access(c, o, inside, 0, bytes, false) {
-                        Ok(access) => access.load_small::<T>(w, o.dst, f),
-                        Err(flow) => return flow,
-                    }
+                    _ => c.cold_path(
+                        w,
+                        o,
+                        #[inline(always)]
+                        |w, c, o| store(w, c, o),
+                    ),
                 }
-                clear_small::<T, C>(w, o.dst, target.exec & !inside, f);
-                put_status(w, o, o.dst + 1);
-                Flow::Next
-            },
-        )
-    }
-
-    fn store_small<T, F>(&self, f: F) -> Handler
-    where
-        T: Small,
-        F: Fn(u32) -> T + Copy + 'static,
-    {
-        self.0.bind(
-            #[inline(always)]
-            move |w, c, o| {
-                let target = Target::new(w, o);
-                let bytes = size_of::<T>() as u32;
-                let inside = target.inside(0, bytes);
-                if target.crosses(bytes) {
-                    let byte = |at| target.access(c, o, inside, at, 1, true);
-                    return split::store_small(w, o.src[1].register, byte, f);
-                }
-                match target.access(c, o, inside, 0, bytes, true) {
-                    Ok(access) => access.store_small::<T>(w, o.src[1].register, f),
-                    Err(flow) => return flow,
-                }
-                Flow::Next
             },
         )
     }
 }
 
-/// The accesses to `N` consecutive dwords, each with the lanes that are in range; all are checked.
-fn parts<const N: usize, const C: usize>(
+/// Loads any data for any lanes of any buffer.
+#[inline(always)]
+fn load<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
+    if w.active() == 0 {
+        return Flow::Next;
+    }
+    let (target, data) = (Target::new(w, o), Data::of(o));
+    let bytes = data.bytes();
+    let inside = match data {
+        Data::Dwords(count) => match target.in_one_piece(bytes) {
+            Some(inside) => inside,
+            None => return load_parts(w, c, o, &target, count),
+        },
+        Data::Small(_) => target.inside(0, bytes),
+    };
+    if target.crosses(bytes) {
+        // Dwords are in one piece.
+        let mut byte = |at| target.access(c, o, inside, at, 1, false);
+        let flow = split::load(w, o.dst, data, inside, &mut byte);
+        if flow != Flow::Next {
+            return flow;
+        }
+    } else {
+        match target.access(c, o, inside, 0, bytes, false) {
+            Ok(access) => access.load(w, o.dst, data),
+            Err(flow) => return flow,
+        }
+    }
+    let outside = target.exec & !inside;
+    match data {
+        Data::Dwords(count) => clear(w, o.dst, count as u16, outside),
+        Data::Small(small) => small.clear(w, o.dst, outside),
+    }
+    put_status(w, o, o.dst + data.registers());
+    Flow::Next
+}
+
+/// Stores any data for any lanes of any buffer.
+#[inline(always)]
+fn store<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
+    if w.active() == 0 {
+        return Flow::Next;
+    }
+    let (target, data) = (Target::new(w, o), Data::of(o));
+    let (bytes, register) = (data.bytes(), o.src[1].register);
+    let inside = match data {
+        Data::Dwords(count) => match target.in_one_piece(bytes) {
+            Some(inside) => inside,
+            None => return store_parts(w, c, o, &target, count),
+        },
+        Data::Small(_) => target.inside(0, bytes),
+    };
+    if target.crosses(bytes) {
+        let mut byte = |at| target.access(c, o, inside, at, 1, true);
+        return split::store(w, register, data, &mut byte);
+    }
+    match target.access(c, o, inside, 0, bytes, true) {
+        Ok(access) => access.store(w, register, data),
+        Err(flow) => return flow,
+    }
+    Flow::Next
+}
+
+/// The accesses to consecutive dwords, each with the lanes that are in range; all are checked.
+fn parts<const C: usize>(
     c: &mut Context<'_>,
     o: &Operation,
     target: &Target<C>,
+    count: usize,
     write: bool,
 ) -> Result<Vec<Access<C>>, Flow> {
-    (0..N as u64)
+    (0..count as u64)
         .map(|part| {
             let inside = target.inside(4 * part, 4);
             target.access(c, o, inside, 4 * part, 4, write)
@@ -159,50 +192,53 @@ fn parts<const N: usize, const C: usize>(
 
 /// Loads dword by dword: each is range-checked on its own.
 #[inline(never)]
-fn load_parts<const N: usize, const C: usize>(
+fn load_parts<const C: usize>(
     w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     target: &Target<C>,
+    count: usize,
 ) -> Flow {
     if target.crosses(4) {
-        let byte = |at| target.access(c, o, target.inside(at & !3, 4), at, 1, false);
-        let flow = split::load::<N, C>(w, o.dst, target.exec, byte);
+        let mut byte = |at| target.access(c, o, target.inside(at & !3, 4), at, 1, false);
+        let flow = split::load(w, o.dst, Data::Dwords(count), target.exec, &mut byte);
         if flow == Flow::Next {
-            put_status(w, o, o.dst + N as u16);
+            put_status(w, o, o.dst + count as u16);
         }
         return flow;
     }
-    let accesses = match parts::<N, C>(c, o, target, false) {
+    let accesses = match parts(c, o, target, count, false) {
         Ok(accesses) => accesses,
         Err(flow) => return flow,
     };
     for (register, access) in (o.dst..).zip(accesses) {
-        access.load::<1>(w, register);
+        access.load_dwords(w, register, 1);
         clear(w, register, 1, target.exec & !access.exec);
     }
-    put_status(w, o, o.dst + N as u16);
+    put_status(w, o, o.dst + count as u16);
     Flow::Next
 }
 
 /// Stores dword by dword: each is range-checked on its own.
 #[inline(never)]
-fn store_parts<const N: usize, const C: usize>(
+fn store_parts<const C: usize>(
     w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     target: &Target<C>,
+    count: usize,
 ) -> Flow {
+    let register = o.src[1].register;
     if target.crosses(4) {
-        let byte = |at| target.access(c, o, target.inside(at & !3, 4), at, 1, true);
-        return split::store::<N, C>(w, o.src[1].register, byte);
+        let mut byte = |at| target.access(c, o, target.inside(at & !3, 4), at, 1, true);
+        return split::store(w, register, Data::Dwords(count), &mut byte);
     }
-    let accesses = match parts::<N, C>(c, o, target, true) {
+    let accesses = match parts(c, o, target, count, true) {
         Ok(accesses) => accesses,
         Err(flow) => return flow,
     };
-    for (register, access) in (o.src[1].register..).zip(accesses) {
-        access.store::<1>(w, register);
+    for (register, access) in (register..).zip(accesses) {
+        access.store_dwords(w, register, 1);
     }
     Flow::Next
 }

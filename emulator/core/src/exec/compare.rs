@@ -5,6 +5,7 @@ use std::simd::prelude::*;
 use rustc_apfloat::ieee::{Double, Half, Single};
 
 use super::{
+    array::array,
     float, float32, float64, half,
     lanes::{Binder, mask_of, set_mask, sext16},
     operation::Handler,
@@ -182,7 +183,7 @@ pub(super) fn class<const C: usize>(b: Binder<C>, op: CompareClass) -> Handler {
                 let mask = mask_of::<C>(|c| {
                     let x = float32::modified(o, 0, w.chunk(a, c)).to_bits().to_array();
                     let s = w.chunk(s, c).to_array();
-                    M::from_array(std::array::from_fn(|i| {
+                    M::from_array(array(|i| {
                         float::class::<Single>(u64::from(x[i])) & s[i] != 0
                     }))
                 });
@@ -196,9 +197,7 @@ pub(super) fn class<const C: usize>(b: Binder<C>, op: CompareClass) -> Handler {
                 let mask = mask_of::<C>(|c| {
                     let x = half::source_bits(o, 0, w.chunk(a, c)).to_array();
                     let s = w.chunk(s, c).to_array();
-                    M::from_array(std::array::from_fn(|i| {
-                        float::class::<Half>(u64::from(x[i])) & s[i] != 0
-                    }))
+                    M::from_array(array(|i| float::class::<Half>(u64::from(x[i])) & s[i] != 0))
                 });
                 set_mask(w, o, mask)
             },
@@ -212,9 +211,7 @@ pub(super) fn class<const C: usize>(b: Binder<C>, op: CompareClass) -> Handler {
                         .to_bits()
                         .to_array();
                     let s = w.chunk(s, c).to_array();
-                    M::from_array(std::array::from_fn(|i| {
-                        float::class::<Double>(x[i]) & s[i] != 0
-                    }))
+                    M::from_array(array(|i| float::class::<Double>(x[i]) & s[i] != 0))
                 });
                 set_mask(w, o, mask)
             },

@@ -10,8 +10,11 @@ use std::{
 
 use super::{
     Wave,
+    array::{Mapped, array},
     lanes::{chunks, joined},
     simd::{M, U, all_lanes, chunk_mask},
+    transfer::Small,
+    wave::Lanes,
 };
 use crate::memory::shared::Moves;
 
@@ -87,7 +90,7 @@ impl<const C: usize> ContiguousAccess<C> {
             // SAFETY: all lanes are active, so their bytes were checked.
             return put(w, register, chunks(|c| unsafe { self.same::<N>(moves, c) }));
         }
-        self.in_memory().load_some::<N>(w, register);
+        self.in_memory().load_chunks::<N>(w, register);
     }
 
     /// Copies the offsets to memory: the slow path indexes them in a loop, and host registers cannot be indexed.
@@ -117,7 +120,17 @@ impl<const C: usize> ContiguousAccess<C> {
 
     /// As [`Self::load`] for any active lanes, but slower.
     #[inline(always)]
-    pub(super) fn load_some<const N: usize>(&self, w: &mut Wave<C>, register: u16) {
+    pub(super) fn load_some(&self, w: &mut Wave<C>, register: u16, count: usize) {
+        match count {
+            1 => self.load_chunks::<1>(w, register),
+            2 => self.load_chunks::<2>(w, register),
+            3 => self.load_chunks::<3>(w, register),
+            _ => self.load_chunks::<4>(w, register),
+        }
+    }
+
+    #[inline(always)]
+    fn load_chunks<const N: usize>(&self, w: &mut Wave<C>, register: u16) {
         let moves = self.moves;
         for chunk in 0..C {
             if self.active(chunk) == 0xffff {
@@ -138,6 +151,32 @@ impl<const C: usize> ContiguousAccess<C> {
         }
     }
 
+    /// Loads a byte or a half per active lane.
+    #[inline(always)]
+    pub(super) fn load_small(&self, w: &mut Wave<C>, register: u16, small: Small) {
+        let (mut values, moves) = (Lanes::splat(0), self.moves);
+        for chunk in 0..C {
+            let whole = self.active(chunk) == 0xffff;
+            if whole && is_zero(self.differs_from_row(chunk, small.bytes)) {
+                let first = self.first(chunk);
+                // SAFETY: all sixteen lanes are active, so their bytes were checked.
+                values.0[chunk] = unsafe {
+                    match small.bytes {
+                        1 => Simd::from_array(moves.read::<[u8; 16]>(first)).cast(),
+                        _ => Simd::from_array(moves.read::<[u16; 16]>(first)).cast(),
+                    }
+                };
+                continue;
+            }
+            self.each(chunk, |lane, address| {
+                // SAFETY: the lane is active, so its bytes were checked.
+                let value = unsafe { moves.read_small(address, small.bytes) };
+                values.as_mut_array()[16 * chunk + lane] = value;
+            });
+        }
+        small.put(w, register, self.exec, &values.0);
+    }
+
     /// Reads `N` dwords per lane of a chunk whose lanes are all active.
     ///
     /// # Safety
@@ -154,7 +193,7 @@ impl<const C: usize> ContiguousAccess<C> {
         }
         // SAFETY: the caller's promise.
         let rows: [[u32; 16]; N] = unsafe { moves.read_lanes(self.base, self.offsets[chunk]) };
-        turned(rows.map(U::from_array))
+        turned(rows.mapped(U::from_array))
     }
 
     /// Reads `N` dwords per lane of a contiguous chunk.
@@ -165,7 +204,7 @@ impl<const C: usize> ContiguousAccess<C> {
     unsafe fn row<const N: usize>(&self, moves: Moves, chunk: usize) -> [U; N] {
         // SAFETY: these are the lanes' bytes.
         let rows: [[u32; 16]; N] = unsafe { moves.read(self.first(chunk)) };
-        turned(rows.map(U::from_array))
+        turned(rows.mapped(U::from_array))
     }
 
     /// Reads `N` dwords per lane of a chunk whose lanes are at one address.
@@ -176,7 +215,7 @@ impl<const C: usize> ContiguousAccess<C> {
     unsafe fn same<const N: usize>(&self, moves: Moves, chunk: usize) -> [U; N] {
         // SAFETY: these are each lane's bytes.
         let data: [u32; N] = unsafe { moves.read(self.first(chunk)) };
-        data.map(U::splat)
+        data.mapped(U::splat)
     }
 
     /// Stores `N` dwords per lane from consecutive registers. All lanes are active; where they overlap, the highest
@@ -191,12 +230,22 @@ impl<const C: usize> ContiguousAccess<C> {
             }
             return;
         }
-        self.in_memory().store_some::<N>(w, register);
+        self.in_memory().store_chunks::<N>(w, register);
     }
 
     /// As [`Self::store`] for any active lanes, but slower.
     #[inline(always)]
-    pub(super) fn store_some<const N: usize>(&self, w: &Wave<C>, register: u16) {
+    pub(super) fn store_some(&self, w: &Wave<C>, register: u16, count: usize) {
+        match count {
+            1 => self.store_chunks::<1>(w, register),
+            2 => self.store_chunks::<2>(w, register),
+            3 => self.store_chunks::<3>(w, register),
+            _ => self.store_chunks::<4>(w, register),
+        }
+    }
+
+    #[inline(always)]
+    fn store_chunks<const N: usize>(&self, w: &Wave<C>, register: u16) {
         let moves = self.moves;
         for chunk in 0..C {
             if self.active(chunk) == 0xffff && is_zero(self.differs_from_row(chunk, 4 * N as u32)) {
@@ -205,9 +254,8 @@ impl<const C: usize> ContiguousAccess<C> {
                 continue;
             }
             self.each(chunk, |lane, address| {
-                let data: [u32; N] = std::array::from_fn(|part| {
-                    w.lanes(register + part as u16).as_array()[16 * chunk + lane]
-                });
+                let data: [u32; N] =
+                    array(|part| w.lanes(register + part as u16).as_array()[16 * chunk + lane]);
                 // SAFETY: the lane is active, so its bytes were checked.
                 unsafe { moves.write(address, data) };
             });
@@ -226,7 +274,7 @@ impl<const C: usize> ContiguousAccess<C> {
         register: u16,
         chunk: usize,
     ) {
-        let parts: [U; N] = std::array::from_fn(|part| w.lanes(register + part as u16).0[chunk]);
+        let parts: [U; N] = array(|part| w.lanes(register + part as u16).0[chunk]);
         for (place, row) in turned_back(parts).into_iter().enumerate() {
             let address = self.base + u64::from(self.offsets[chunk][0]) + 64 * place as u64;
             // SAFETY: these are the lanes' bytes.
@@ -239,7 +287,7 @@ impl<const C: usize> ContiguousAccess<C> {
 #[inline(always)]
 fn put<const N: usize, const C: usize>(w: &mut Wave<C>, register: u16, loaded: [[U; N]; C]) {
     for part in 0..N {
-        *w.lanes_mut(register + part as u16).chunks_mut() = loaded.map(|parts| parts[part]);
+        *w.lanes_mut(register + part as u16).chunks_mut() = loaded.mapped(|parts| parts[part]);
     }
 }
 
@@ -303,10 +351,10 @@ fn turned<const N: usize>(rows: [U; N]) -> [U; N] {
             (parts[2], parts[3]) = (lower_halves(low, high), upper_halves(low, high));
         }
         _ => {
-            let rows = rows.map(|row| row.to_array());
+            let rows = rows.mapped(|row| row.to_array());
             let flat = rows.as_flattened();
             for (part, lanes) in parts.iter_mut().enumerate() {
-                *lanes = U::from_array(std::array::from_fn(|lane| flat[N * lane + part]));
+                *lanes = U::from_array(array(|lane| flat[N * lane + part]));
             }
         }
     }
@@ -352,12 +400,12 @@ fn turned_back<const N: usize>(parts: [U; N]) -> [U; N] {
             [rows[2], rows[3]] = lanes(upper_halves(a, b), upper_halves(c, d));
         }
         _ => {
-            let parts = parts.map(|part| part.to_array());
+            let parts = parts.mapped(|part| part.to_array());
             let mut flat = [[0; 16]; N];
             for (place, value) in flat.as_flattened_mut().iter_mut().enumerate() {
                 *value = parts[place % N][place / N];
             }
-            rows = flat.map(U::from_array);
+            rows = flat.mapped(U::from_array);
         }
     }
     rows
@@ -462,7 +510,7 @@ mod tests {
                 }
                 match exec {
                     u64::MAX => near.load::<N>(wave.with_chunks(), 8),
-                    _ => near.load_some::<N>(wave.with_chunks(), 8),
+                    _ => near.load_some(wave.with_chunks(), 8, N),
                 }
                 for lane in 0..64 {
                     for part in 0..N {
@@ -489,7 +537,7 @@ mod tests {
                 }
                 match exec {
                     u64::MAX => near.store::<N>(wave.with_chunks(), 8),
-                    _ => near.store_some::<N>(wave.with_chunks(), 8),
+                    _ => near.store_some(wave.with_chunks(), 8, N),
                 }
                 assert!(memory == expected, "{offsets:?}, {exec:#x}");
             }
@@ -502,6 +550,39 @@ mod tests {
         moves_as_lanes_would::<2>();
         moves_as_lanes_would::<3>();
         moves_as_lanes_would::<4>();
+    }
+
+    #[test]
+    fn bytes_and_halves_move_as_they_would_lane_by_lane() {
+        let mut memory: Vec<u8> = (0..8192_u32).map(|i| (i * i / 7 + i) as u8).collect();
+        for (bytes, moves) in [(1, Moves::Own), (2, SimdLevel::detect().moves())] {
+            for (offsets, exec) in ways(bytes)
+                .into_iter()
+                .flat_map(|offsets| [!0, 1, 0xffff_0001_ffff].map(|exec| (offsets, exec)))
+            {
+                let near = ContiguousAccess {
+                    base: memory.as_mut_ptr().expose_provenance() as u64,
+                    offsets,
+                    exec,
+                    moves,
+                };
+                let mut wave = Wave::default();
+                *wave.lanes_mut(8) = Lanes::splat(0xdead_beef);
+                let data = Small::high_half(bytes);
+                near.load_small(wave.with_chunks(), 8, data);
+                for lane in 0..64 {
+                    let place = offsets[lane / 16][lane % 16] as usize;
+                    let high = match (exec >> lane & 1, bytes) {
+                        (0, _) => 0xdead,
+                        (_, 1) => u16::from(memory[place]),
+                        _ => u16::from_le_bytes([memory[place], memory[place + 1]]),
+                    };
+                    let expected = u32::from(high) << 16 | 0xbeef;
+                    let loaded = wave.lanes(8).as_array()[lane];
+                    assert_eq!(loaded, expected, "lane {lane}, {offsets:?}, {exec:#x}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use rustc_apfloat::ieee::{Double, Half, Single};
 
 use super::{
     Wave,
+    array::Mapped,
     float::{Format, convert},
     float32, float64, half,
     lanes::{Binder, chunks, sext16},
@@ -48,7 +49,7 @@ impl<const C: usize> Binder<C> {
                         value.cast::<f32>()
                     } else {
                         let (from, to) = (Double::settings(w.mode), Single::settings(w.mode));
-                        F::from_array(value.to_array().map(|x| {
+                        F::from_array(value.to_array().mapped(|x| {
                             f32::from_bits(convert::<Double, Single>(x.to_bits(), from, to) as u32)
                         }))
                     };
@@ -170,13 +171,13 @@ fn from_half<const C: usize>(w: &mut Wave<C>, o: &Operation, f: impl Fn(F) -> U)
 #[inline(always)]
 fn round_to_half<const C: usize>(w: &Wave<C>, values: [F; C]) -> [U; C] {
     if w.mode.plain16() && w.mode.denormals32().0 {
-        return values.map(half::from_f32);
+        return values.mapped(half::from_f32);
     }
     let (from, to) = (Single::settings(w.mode), Half::settings(w.mode));
-    values.map(|x| {
+    values.mapped(|x| {
         U::from_array(
             x.to_array()
-                .map(|x| convert::<Single, Half>(u64::from(x.to_bits()), from, to) as u32),
+                .mapped(|x| convert::<Single, Half>(u64::from(x.to_bits()), from, to) as u32),
         )
     })
 }
@@ -229,7 +230,7 @@ pub(super) fn floats<const C: usize>(b: Binder<C>, op: ConvertFloats) -> Handler
                     let rounded = if plain {
                         x.cast::<f32>()
                     } else {
-                        F::from_array(x.to_array().map(|x| {
+                        F::from_array(x.to_array().mapped(|x| {
                             f32::from_bits(convert::<Double, Single>(x.to_bits(), from, to) as u32)
                         }))
                     };
@@ -273,7 +274,7 @@ pub(super) fn packing<const C: usize>(b: Binder<C>, op: ConvertPacking) -> Handl
                 let (from, to) = (Single::settings(w.mode), zero(w));
                 two_f32(w, o, |x, y| {
                     let pack = |v: F| {
-                        U::from_array(v.to_array().map(|v| {
+                        U::from_array(v.to_array().mapped(|v| {
                             convert::<Single, Half>(u64::from(v.to_bits()), from, to) as u32
                         }))
                     };
@@ -287,9 +288,9 @@ pub(super) fn packing<const C: usize>(b: Binder<C>, op: ConvertPacking) -> Handl
                 let plain = w.mode.plain16() && w.mode.denormals32().0;
                 let (from, to) = (Single::settings(w.mode), Half::settings(w.mode));
                 two_f32(w, o, |x, y| {
-                    let [low, high] = [x, y].map(|v| match plain {
+                    let [low, high] = [x, y].mapped(|v| match plain {
                         true => half::from_f32(v),
-                        false => U::from_array(v.to_array().map(|v| {
+                        false => U::from_array(v.to_array().mapped(|v| {
                             convert::<Single, Half>(u64::from(v.to_bits()), from, to) as u32
                         })),
                     });
@@ -408,7 +409,7 @@ fn normalized(x: F, signed: bool) -> U {
     } else {
         (0.0, 65535.0)
     };
-    U::from_array(x.to_array().map(|x| {
+    U::from_array(x.to_array().mapped(|x| {
         if x.is_nan() {
             0
         } else {

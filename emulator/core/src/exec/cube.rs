@@ -3,6 +3,7 @@
 use std::simd::prelude::*;
 
 use super::{
+    array::{Mapped, array},
     float32,
     lanes::{Binder, chunks},
     operation::{Flow, Handler},
@@ -28,11 +29,9 @@ fn bind<G: Fn([F; 3]) -> F + Copy + 'static, const C: usize>(b: Binder<C>, f: G)
     b.bind(
         #[inline(always)]
         move |w, _, o| {
-            let sources = [0_u16, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
+            let sources = [0_u16, 1, 2].mapped(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
             let results = chunks(|c| {
-                let value = f(std::array::from_fn(|i| {
-                    float32::modified(o, i, w.chunk(sources[i], c))
-                }));
+                let value = f(array(|i| float32::modified(o, i, w.chunk(sources[i], c))));
                 float32::quieted(value).to_bits()
             });
             w.commit(o.dst, results);

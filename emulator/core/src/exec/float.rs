@@ -13,6 +13,7 @@ use rustc_apfloat::{
     ieee::{Double, Half, Single},
 };
 
+use super::array::Mapped;
 use super::wave::{Mode, Round};
 
 /// What an arithmetic instruction computes.
@@ -182,7 +183,7 @@ pub(crate) fn evaluate<T: Format>(what: Arithmetic, sources: [u64; 3], settings:
     let mad = matches!(what, Arithmetic::Mad | Arithmetic::MadLegacy);
     let keep_sources = settings.keep_source_denormals && !mad;
     let keep_results = settings.keep_result_denormals && !mad;
-    let [a, b, c] = sources.map(|s| if keep_sources { s } else { flushed::<T>(s) });
+    let [a, b, c] = sources.mapped(|s| if keep_sources { s } else { flushed::<T>(s) });
     let round = ap_round(settings.round);
     let value = |bits: u64| T::from_bits(u128::from(bits));
     let bits = |value: T| made_nan::<T>(value.to_bits() as u64);

@@ -9,6 +9,7 @@ use rustc_apfloat::ieee::Single;
 
 use super::{
     Wave,
+    array::{Mapped, array},
     float::{Arithmetic, Format, division, evaluate, modify_result},
     lanes::{Binder, chunks, joined},
     operation::{Flow, Handler, Operation},
@@ -95,7 +96,7 @@ impl<const C: usize> Binder<C> {
             return self.bind(
                 #[inline(always)]
                 move |w, c, o| {
-                    let sources = std::array::from_fn(|slot| Fetched::vector(o.src[slot].register));
+                    let sources = array(|slot| Fetched::vector(o.src[slot].register));
                     if let Some(result) = fast_results(w, false, sources, 0, 0, f) {
                         w.commit(o.dst, result);
                         return Flow::Next;
@@ -112,7 +113,7 @@ impl<const C: usize> Binder<C> {
         self.bind(
             #[inline(always)]
             move |w, c, o| {
-                let sources = std::array::from_fn(|slot| w.fetch(slot as u16, &o.src[slot]));
+                let sources = array(|slot| w.fetch(slot as u16, &o.src[slot]));
                 if let Some(result) = fast_results(w, o.clamp, sources, o.abs, o.neg, f) {
                     w.commit(o.dst, result);
                     return Flow::Next;
@@ -147,7 +148,7 @@ impl<const C: usize> Binder<C> {
 
     /// As [`Self::f1`], lane by lane.
     pub(crate) fn f1_scalar<G: Fn(f32) -> f32 + Copy + 'static>(self, f: G) -> Handler {
-        self.f1(move |x| F::from_array(x.to_array().map(f)))
+        self.f1(move |x| F::from_array(x.to_array().mapped(f)))
     }
 }
 
@@ -162,9 +163,9 @@ pub(crate) fn fast_results<const N: usize, G: Fn([F; N]) -> F, const C: usize>(
     f: G,
 ) -> Option<[U; C]> {
     let results = host_results(w, sources, abs, neg, f);
-    let nan = results.map(|r| r.is_nan());
+    let nan = results.mapped(|r| r.is_nan());
     let none = !joined::<C, _>(|c| nan[c], M::bitor).any();
-    (w.mode.plain32() && none).then(|| results.map(|r| clamped(clamp, r).to_bits()))
+    (w.mode.plain32() && none).then(|| results.mapped(|r| clamped(clamp, r).to_bits()))
 }
 
 /// An arithmetic operation where the host's results are not right in all lanes.
@@ -177,7 +178,7 @@ fn careful_arithmetic<const N: usize, G, const C: usize>(
 where
     G: Fn([F; N]) -> F,
 {
-    let sources = std::array::from_fn(|slot| w.fetch(slot as u16, &o.src[slot]));
+    let sources = array(|slot| w.fetch(slot as u16, &o.src[slot]));
     let result = careful_results(w, o, sources, o.abs, o.neg, f);
     w.commit(o.dst, result);
     Flow::Next
@@ -192,7 +193,7 @@ fn host_results<const N: usize, G: Fn([F; N]) -> F, const C: usize>(
     f: G,
 ) -> [F; C] {
     if abs | neg == 0 {
-        return chunks(|c| f(sources.map(|source| F::from_bits(w.chunk(source, c)))));
+        return chunks(|c| f(sources.mapped(|source| F::from_bits(w.chunk(source, c)))));
     }
     chunks(|c| {
         let mut values = [F::splat(0.0); N];
@@ -218,7 +219,7 @@ pub(crate) fn careful_results<const N: usize, G: Fn([F; N]) -> F, const C: usize
         true => super::lanes::mask_of::<C>(|c| results[c].is_nan()),
         false => w.all_lanes(),
     };
-    let bits = results.map(|r| clamped(o.clamp, r).to_bits());
+    let bits = results.mapped(|r| clamped(o.clamp, r).to_bits());
     let mut all = [Fetched::default(); 3];
     all[..N].copy_from_slice(&sources);
     slow_results(w, o, all, abs, neg, lanes & w.active(), bits)
@@ -294,7 +295,7 @@ fn two_roundings<const C: usize>(b: Binder<C>) -> Handler {
     b.bind(
         #[inline(always)]
         |w, _, o| {
-            let sources = [0, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
+            let sources = [0, 1, 2].mapped(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
             let none = [U::splat(0); C];
             let result = slow_results(w, o, sources, o.abs, o.neg, w.active(), none);
             w.commit(o.dst, result);
@@ -421,7 +422,7 @@ pub(super) fn unary<const C: usize>(b: Binder<C>, op: Float32Unary) -> Handler {
                 let a = w.fetch(0, &o.src[0]);
                 let result = chunks(|c| {
                     let x = modified(o, 0, w.chunk(a, c));
-                    U::from_array(x.to_array().map(|x| {
+                    U::from_array(x.to_array().mapped(|x| {
                         if x == 0.0 || !x.is_finite() {
                             0
                         } else {
@@ -441,7 +442,7 @@ pub(super) fn unary<const C: usize>(b: Binder<C>, op: Float32Unary) -> Handler {
                 let result = chunks(|c| {
                     let x = modified(o, 0, w.chunk(a, c)).to_bits().to_array();
                     let e = w.chunk(e, c).cast::<i32>().to_array();
-                    U::from_array(std::array::from_fn(|i| {
+                    U::from_array(array(|i| {
                         super::float::scale::<Single>(u64::from(x[i]), e[i], settings) as u32
                     }))
                 });
@@ -495,11 +496,10 @@ fn each_lane<const C: usize>(
     o: &Operation,
     mut f: impl FnMut(usize, [u32; 3]) -> u32,
 ) {
-    let sources: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+    let sources: [Fetched; 3] = array(|i| w.fetch(i as u16, &o.src[i]));
     let mut result = super::wave::Lanes::splat(0);
     for lane in 0..16 * C {
-        let values =
-            std::array::from_fn(|i| modified_lane(o, i, w.chunk(sources[i], lane / 16)[lane % 16]));
+        let values = array(|i| modified_lane(o, i, w.chunk(sources[i], lane / 16)[lane % 16]));
         result.as_mut_array()[lane] = f(lane, values);
     }
     w.commit(o.dst, *result.chunks());
@@ -519,7 +519,7 @@ fn fmas_lanes<const C: usize>(w: &mut Wave<C>, o: &Operation) {
     let vcc = super::lanes::vcc(w);
     let settings = Single::settings(w.mode);
     each_lane(w, o, |lane, sources| {
-        let sources = sources.map(u64::from);
+        let sources = sources.mapped(u64::from);
         let sum = if vcc >> lane & 1 == 1 {
             division::fused_scaled::<Single>(sources, settings)
         } else {

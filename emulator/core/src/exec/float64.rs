@@ -6,6 +6,7 @@ use rustc_apfloat::ieee::Double;
 
 use super::{
     Wave,
+    array::{Mapped, array},
     float::{Arithmetic, Format, division, evaluate, scale},
     lanes::{Binder, chunks, vcc},
     operation::{Flow, Handler, Operation},
@@ -49,20 +50,16 @@ impl<const C: usize> Binder<C> {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
-                let sources: [[Fetched; 2]; N] =
-                    std::array::from_fn(|i| w.fetch64(i as u16, &o.src[i]));
-                let result: [E; C] = chunks(|c| {
-                    f(std::array::from_fn(|i| {
-                        modified(o, i, w.chunk64(sources[i], c))
-                    }))
-                });
+                let sources: [[Fetched; 2]; N] = array(|i| w.fetch64(i as u16, &o.src[i]));
+                let result: [E; C] =
+                    chunks(|c| f(array(|i| modified(o, i, w.chunk64(sources[i], c)))));
                 let unusual = !w.mode.plain16_64() || result.iter().any(|r| r.is_nan().any());
                 if unusual {
                     let settings = Double::settings(w.mode);
                     let what = Arithmetic::from_detail(o.detail);
                     each_lane(w, o, N, |_, s| evaluate::<Double>(what, s, settings));
                 } else {
-                    w.commit64(o.dst, result.map(|r| r.to_bits()));
+                    w.commit64(o.dst, result.mapped(|r| r.to_bits()));
                 }
                 Flow::Next
             },
@@ -86,7 +83,7 @@ impl<const C: usize> Binder<C> {
     }
 
     fn e1_scalar<G: Fn(f64) -> f64 + Copy + 'static>(self, f: G) -> Handler {
-        self.e1(move |x| E::from_array(x.to_array().map(f)))
+        self.e1(move |x| E::from_array(x.to_array().mapped(f)))
     }
 }
 
@@ -97,7 +94,7 @@ fn each_lane<const C: usize>(
     count: usize,
     mut f: impl FnMut(usize, [u64; 3]) -> u64,
 ) {
-    let sources: [[Fetched; 2]; 3] = std::array::from_fn(|i| w.fetch64(i as u16, &o.src[i]));
+    let sources: [[Fetched; 2]; 3] = array(|i| w.fetch64(i as u16, &o.src[i]));
     let mut result = [D::splat(0); C];
     for lane in 0..16 * C {
         let mut values = [0; 3];
@@ -158,7 +155,7 @@ pub(super) fn other<const C: usize>(b: Binder<C>, op: Float64Other) -> Handler {
                 let a = w.fetch64(0, &o.src[0]);
                 let result = chunks(|c| {
                     let x = modified(o, 0, w.chunk64(a, c)).to_array();
-                    Simd::from_array(x.map(|x| {
+                    Simd::from_array(x.mapped(|x| {
                         if x == 0.0 || !x.is_finite() {
                             0
                         } else {

@@ -3,6 +3,7 @@
 use std::simd::prelude::*;
 
 use super::{
+    array::{Mapped, array},
     half,
     lanes::{Binder, chunks},
     operation::{Flow, Handler},
@@ -28,7 +29,7 @@ fn shifted_bytes<const LOW: i32, const HIGH: i32, const C: usize>(b: Binder<C>) 
     b.bind(
         #[inline(always)]
         |w, _, o| {
-            let [x, y, z] = [0_u16, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
+            let [x, y, z] = [0_u16, 1, 2].mapped(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
             let results = chunks(|c| {
                 let by = (w.chunk(z, c) & U::splat(31)).cast::<i32>();
                 let byte = |value: U| {
@@ -51,8 +52,8 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: Gfx950) -> Handler {
         Gfx950::v_bitop3_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
-                let s = [0_u16, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
-                let results = chunks(|c| truth_table(o.detail, s.map(|s| w.chunk(s, c))));
+                let s = [0_u16, 1, 2].mapped(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
+                let results = chunks(|c| truth_table(o.detail, s.mapped(|s| w.chunk(s, c))));
                 w.commit(o.dst, results);
                 Flow::Next
             },
@@ -60,10 +61,9 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: Gfx950) -> Handler {
         Gfx950::v_bitop3_b16 => b.bind(
             #[inline(always)]
             |w, _, o| {
-                let s = [0_u16, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
+                let s = [0_u16, 1, 2].mapped(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
                 let results = chunks(|c| {
-                    let sources =
-                        std::array::from_fn(|i| half::source_bits(o, i, w.chunk(s[i], c)));
+                    let sources = array(|i| half::source_bits(o, i, w.chunk(s[i], c)));
                     truth_table(o.detail, sources)
                 });
                 half::commit16(w, o, results);

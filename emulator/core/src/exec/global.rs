@@ -5,14 +5,14 @@ use std::{ops::BitOr, simd::prelude::*};
 use super::{
     Context, FaultKind, PRIVATE_APERTURE, SHARED_APERTURE, Space, Wave,
     access::{self, Access},
+    array::Mapped,
     atomic,
     contiguous_access::ContiguousAccess,
     lanes::{Binder, chunks, joined},
     operation::{Flow, Handler, Operation, SourceKind},
     scratch::Private,
     simd::{D, M, U, all_lanes},
-    small::Small,
-    transfer::Transfers,
+    transfer::{Data, Transfers},
     wave::Fetched,
 };
 
@@ -137,7 +137,7 @@ fn visit_flat<const C: usize>(
         return Flow::Next;
     }
     let addresses = addresses(w, o);
-    let upper = addresses.map(|a| a >> D::splat(32));
+    let upper = addresses.mapped(|a| a >> D::splat(32));
     let inside = |aperture: u64| {
         let mut mask = 0;
         for (chunk, lanes) in upper.iter().enumerate() {
@@ -147,7 +147,7 @@ fn visit_flat<const C: usize>(
         mask & exec
     };
     let (in_lds, in_private) = (inside(SHARED_APERTURE), inside(PRIVATE_APERTURE));
-    let lower: [U; C] = addresses.map(|a| a.cast::<u32>());
+    let lower: [U; C] = addresses.mapped(|a| a.cast::<u32>());
     if in_private != 0 {
         let flow = match Private::new(w, c, lower, in_private, bytes) {
             Ok(lanes) => private(w, c, &lanes),
@@ -180,8 +180,56 @@ fn visit_flat<const C: usize>(
     Flow::Next
 }
 
+/// Loads any data.
+#[inline(always)]
+fn load_anywhere<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
+    let data = Data::of(o);
+    visit(
+        w,
+        c,
+        o,
+        data.bytes(),
+        false,
+        #[inline(always)]
+        |w, a| a.load(w, o.dst, data),
+    )
+}
+
+/// Stores any data.
+#[inline(always)]
+fn store_anywhere<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
+    let data = Data::of(o);
+    visit(
+        w,
+        c,
+        o,
+        data.bytes(),
+        true,
+        #[inline(always)]
+        |w, a| a.store(w, o.src[1].register, data),
+    )
+}
+
+#[expect(
+    clippy::redundant_closure,
+    reason = "closures are inlined where the host's instructions are known; functions are called without them"
+)]
 impl<const C: usize> Transfers for Global<C> {
-    fn load<const N: usize>(&self) -> Handler {
+    fn load(&self) -> Handler {
+        self.0.bind(
+            #[inline(always)]
+            |w, c, o| load_anywhere(w, c, o),
+        )
+    }
+
+    fn store(&self) -> Handler {
+        self.0.bind(
+            #[inline(always)]
+            |w, c, o| store_anywhere(w, c, o),
+        )
+    }
+
+    fn load_dwords<const N: usize>(&self) -> Handler {
         self.0.bind(
             #[inline(always)]
             |w, c, o| {
@@ -194,30 +242,20 @@ impl<const C: usize> Transfers for Global<C> {
                     #[inline(always)]
                     |w, near| near.load::<N>(w, o.dst),
                 );
-                if done {
-                    return Flow::Next;
+                match done {
+                    true => Flow::Next,
+                    false => c.cold_path(
+                        w,
+                        o,
+                        #[inline(always)]
+                        |w, c, o| load_anywhere(w, c, o),
+                    ),
                 }
-                c.cold_path(
-                    w,
-                    o,
-                    #[inline(always)]
-                    |w, c, o| {
-                        visit(
-                            w,
-                            c,
-                            o,
-                            4 * N as u32,
-                            false,
-                            #[inline(always)]
-                            |w, a| a.load::<N>(w, o.dst),
-                        )
-                    },
-                )
             },
         )
     }
 
-    fn store<const N: usize>(&self) -> Handler {
+    fn store_dwords<const N: usize>(&self) -> Handler {
         self.0.bind(
             #[inline(always)]
             |w, c, o| {
@@ -230,134 +268,47 @@ impl<const C: usize> Transfers for Global<C> {
                     #[inline(always)]
                     |w, near| near.store::<N>(w, o.src[1].register),
                 );
-                if done {
-                    return Flow::Next;
+                match done {
+                    true => Flow::Next,
+                    false => c.cold_path(
+                        w,
+                        o,
+                        #[inline(always)]
+                        |w, c, o| store_anywhere(w, c, o),
+                    ),
                 }
-                c.cold_path(
-                    w,
-                    o,
-                    #[inline(always)]
-                    |w, c, o| {
-                        let data = o.src[1].register;
-                        visit(
-                            w,
-                            c,
-                            o,
-                            4 * N as u32,
-                            true,
-                            #[inline(always)]
-                            |w, a| a.store::<N>(w, data),
-                        )
-                    },
-                )
-            },
-        )
-    }
-
-    fn load_small<T, F>(&self, f: F) -> Handler
-    where
-        T: Small,
-        F: Fn(T, u32) -> u32 + Copy + 'static,
-    {
-        self.0.bind(
-            #[inline(always)]
-            move |w, c, o| {
-                visit(
-                    w,
-                    c,
-                    o,
-                    size_of::<T>() as u32,
-                    false,
-                    #[inline(always)]
-                    |w, a| a.load_small::<T>(w, o.dst, f),
-                )
-            },
-        )
-    }
-
-    fn store_small<T, F>(&self, f: F) -> Handler
-    where
-        T: Small,
-        F: Fn(u32) -> T + Copy + 'static,
-    {
-        self.0.bind(
-            #[inline(always)]
-            move |w, c, o| {
-                visit(
-                    w,
-                    c,
-                    o,
-                    size_of::<T>() as u32,
-                    true,
-                    #[inline(always)]
-                    |w, a| a.store_small::<T>(w, o.src[1].register, f),
-                )
             },
         )
     }
 }
 
 impl<const C: usize> Transfers for Flat<C> {
-    fn load<const N: usize>(&self) -> Handler {
+    fn load(&self) -> Handler {
         self.0.bind(|w, c, o| {
+            let data = Data::of(o);
             visit_flat(
                 w,
                 c,
                 o,
-                4 * N as u32,
+                data.bytes(),
                 false,
-                &mut |w, a| a.load::<N>(w, o.dst),
-                &mut |w, c, p| p.load::<N>(w, c, o),
+                &mut |w, a| a.load(w, o.dst, data),
+                &mut |w, c, p| p.load(w, c, o, data),
             )
         })
     }
 
-    fn store<const N: usize>(&self) -> Handler {
+    fn store(&self) -> Handler {
         self.0.bind(|w, c, o| {
+            let data = Data::of(o);
             visit_flat(
                 w,
                 c,
                 o,
-                4 * N as u32,
+                data.bytes(),
                 true,
-                &mut |w, a| a.store::<N>(w, o.src[1].register),
-                &mut |w, c, p| p.store::<N>(w, c, o),
-            )
-        })
-    }
-
-    fn load_small<T, F>(&self, f: F) -> Handler
-    where
-        T: Small,
-        F: Fn(T, u32) -> u32 + Copy + 'static,
-    {
-        self.0.bind(move |w, c, o| {
-            visit_flat(
-                w,
-                c,
-                o,
-                size_of::<T>() as u32,
-                false,
-                &mut |w, a| a.load_small::<T>(w, o.dst, f),
-                &mut |w, c, p| p.load_small::<T>(w, c, o, f),
-            )
-        })
-    }
-
-    fn store_small<T, F>(&self, f: F) -> Handler
-    where
-        T: Small,
-        F: Fn(u32) -> T + Copy + 'static,
-    {
-        self.0.bind(move |w, c, o| {
-            visit_flat(
-                w,
-                c,
-                o,
-                size_of::<T>() as u32,
-                true,
-                &mut |w, a| a.store_small::<T>(w, o.src[1].register, f),
-                &mut |w, c, p| p.store_small::<T>(w, c, o, f),
+                &mut |w, a| a.store(w, o.src[1].register, data),
+                &mut |w, c, p| p.store(w, c, o, data),
             )
         })
     }

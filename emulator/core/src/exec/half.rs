@@ -9,6 +9,7 @@ use rustc_apfloat::ieee::Half;
 
 use super::{
     Wave,
+    array::{Mapped, array},
     float::{Arithmetic, Format, division, evaluate, scale},
     float32::{self, quieted},
     lanes::{Binder, chunks, sext16},
@@ -122,13 +123,12 @@ impl<const C: usize> Binder<C> {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
-                let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-                let result: [F; C] =
-                    chunks(|c| f(std::array::from_fn(|i| source(w, o, i, w.chunk(s[i], c)))));
+                let s: [Fetched; N] = array(|i| w.fetch(i as u16, &o.src[i]));
+                let result: [F; C] = chunks(|c| f(array(|i| source(w, o, i, w.chunk(s[i], c)))));
                 if !w.mode.plain16() || result.iter().any(|r| r.is_nan().any()) {
                     evaluate_lanes(w, o, &s);
                 } else {
-                    commit16(w, o, result.map(from_f32));
+                    commit16(w, o, result.mapped(from_f32));
                 }
                 Flow::Next
             },
@@ -158,7 +158,7 @@ impl<const C: usize> Binder<C> {
                 let a = w.fetch(0, &o.src[0]);
                 let result = chunks(|c| {
                     let x = source(w, o, 0, w.chunk(a, c));
-                    let result = settled(from_f64(E::from_array(x.to_array().map(f))), x);
+                    let result = settled(from_f64(E::from_array(x.to_array().mapped(f))), x);
                     saturated(w.mode, result, x.is_infinite())
                 });
                 commit16(w, o, result);
@@ -175,11 +175,9 @@ impl<const C: usize> Binder<C> {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
-                let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                let s: [Fetched; N] = array(|i| w.fetch(i as u16, &o.src[i]));
                 let result = chunks(|c| {
-                    let sources = std::array::from_fn(|i| {
-                        source_bits(o, i, w.chunk(s[i], c)) & U::splat(0xffff)
-                    });
+                    let sources = array(|i| source_bits(o, i, w.chunk(s[i], c)) & U::splat(0xffff));
                     f(sources, o.clamp)
                 });
                 commit16(w, o, result);
@@ -271,10 +269,10 @@ pub(super) fn arithmetic<const C: usize>(
             b.bind(
                 #[inline(always)]
                 |w, _, o| {
-                    let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                    let s: [Fetched; 3] = array(|i| w.fetch(i as u16, &o.src[i]));
                     let sources: [[F; 3]; C] =
-                        chunks(|c| std::array::from_fn(|i| source(w, o, i, w.chunk(s[i], c))));
-                    let result = sources.map(|[x, y, z]| fma(x, y, z));
+                        chunks(|c| array(|i| source(w, o, i, w.chunk(s[i], c))));
+                    let result = sources.mapped(|[x, y, z]| fma(x, y, z));
                     let nan = result
                         .iter()
                         .any(|r| (r & U::splat(0x7fff)).simd_gt(U::splat(0x7c00)).any());
@@ -297,7 +295,7 @@ pub(super) fn arithmetic<const C: usize>(
             b.bind(
                 #[inline(always)]
                 |w, _, o| {
-                    let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                    let s: [Fetched; 3] = array(|i| w.fetch(i as u16, &o.src[i]));
                     evaluate_lanes(w, o, &s);
                     Flow::Next
                 },
@@ -337,7 +335,7 @@ pub(super) fn unary<const C: usize>(b: Binder<C>, op: HalfUnary) -> Handler {
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
                 let result = chunks(|c| {
-                    U::from_array(source(w, o, 0, w.chunk(a, c)).to_array().map(|x| {
+                    U::from_array(source(w, o, 0, w.chunk(a, c)).to_array().mapped(|x| {
                         if x == 0.0 || !x.is_finite() {
                             0
                         } else {
@@ -357,7 +355,7 @@ pub(super) fn unary<const C: usize>(b: Binder<C>, op: HalfUnary) -> Handler {
                 let result = chunks(|c| {
                     let x = source_bits(o, 0, w.chunk(a, c)).to_array();
                     let e = sext16(source_bits(o, 1, w.chunk(e, c))).to_array();
-                    U::from_array(std::array::from_fn(|i| {
+                    U::from_array(array(|i| {
                         scale::<Half>(u64::from(x[i]), e[i], settings) as u32
                     }))
                 });
@@ -368,16 +366,14 @@ pub(super) fn unary<const C: usize>(b: Binder<C>, op: HalfUnary) -> Handler {
         HalfUnary::v_div_fixup_f16 | HalfUnary::v_div_fixup_legacy_f16 => b.bind(
             #[inline(always)]
             |w, _, o| {
-                let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                let s: [Fetched; 3] = array(|i| w.fetch(i as u16, &o.src[i]));
                 let result = chunks(|c| {
-                    let [x, y, z] = std::array::from_fn(|i| {
+                    let [x, y, z] = array(|i| {
                         source_bits(o, i, w.chunk(s[i], c))
                             .to_array()
-                            .map(u64::from)
+                            .mapped(u64::from)
                     });
-                    U::from_array(std::array::from_fn(|i| {
-                        division::fixup::<Half>(x[i], y[i], z[i]) as u32
-                    }))
+                    U::from_array(array(|i| division::fixup::<Half>(x[i], y[i], z[i]) as u32))
                 });
                 commit16(w, o, result);
                 Flow::Next
@@ -464,15 +460,15 @@ pub(super) fn integers<const C: usize>(b: Binder<C>, op: HalfIntegers) -> Handle
             b.integer16(|[x, y, z], _| x.simd_min(y).simd_max(x.simd_max(y).simd_min(z)))
         }
         HalfIntegers::v_min3_i16 => b.integer16(|s, _| {
-            let [x, y, z] = s.map(sext16);
+            let [x, y, z] = s.mapped(sext16);
             signed(x.simd_min(y).simd_min(z), false)
         }),
         HalfIntegers::v_max3_i16 => b.integer16(|s, _| {
-            let [x, y, z] = s.map(sext16);
+            let [x, y, z] = s.mapped(sext16);
             signed(x.simd_max(y).simd_max(z), false)
         }),
         HalfIntegers::v_med3_i16 => b.integer16(|s, _| {
-            let [x, y, z] = s.map(sext16);
+            let [x, y, z] = s.mapped(sext16);
             signed(x.simd_min(y).simd_max(x.simd_max(y).simd_min(z)), false)
         }),
     }

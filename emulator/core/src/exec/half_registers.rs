@@ -7,6 +7,7 @@ use std::simd::Simd;
 
 use super::{
     Context, Wave,
+    array::Mapped,
     lanes::{Binder, chunks},
     operation::{Flow, Operation, Source, SourceKind},
     sdwa_dpp,
@@ -96,7 +97,7 @@ fn run<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> F
         let (and, xor) = (!(bit(o.abs) << 15), bit(o.neg) << 15);
         let from: [U; C] = *w.lanes(source.register).chunks();
         *w.lanes_mut(STAGED + n).chunks_mut() =
-            from.map(|bits| (bits >> shift & U::splat(and)) ^ Simd::splat(xor));
+            from.mapped(|bits| (bits >> shift & U::splat(and)) ^ Simd::splat(xor));
     }
     // SAFETY: bound for the same level as this function.
     let flow = unsafe { (plain.run)(w.any(), c, plain) };

@@ -3,6 +3,7 @@
 use std::simd::prelude::*;
 
 use super::{
+    array::{Mapped, array},
     lanes::{Binder, chunks, sext16, sext24},
     operation::{Flow, Handler},
     simd::{D, I, M, U, chunk_mask},
@@ -320,8 +321,8 @@ pub(super) fn wide<const C: usize>(b: Binder<C>, op: IntegerWide) -> Handler {
                     let carry = low.simd_lt(shifted_low).select(k(1), k(0));
                     (low, shifted_high + w.chunk(z[1], c) + carry)
                 });
-                w.commit(o.dst, sums.map(|s| s.0));
-                w.commit(o.dst + 1, sums.map(|s| s.1));
+                w.commit(o.dst, sums.mapped(|s| s.0));
+                w.commit(o.dst + 1, sums.mapped(|s| s.1));
                 Flow::Next
             },
         ),
@@ -408,7 +409,7 @@ fn masked_bit_count<const C: usize>(
     let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
     let result = chunks(|c| {
         // The mask bits of the lanes below each lane, within the mask's half.
-        let below = U::from_array(std::array::from_fn(|i| {
+        let below = U::from_array(array(|i| {
             let mask = (1_u64 << (16 * c + i)) - 1;
             if high {
                 (mask >> 32) as u32

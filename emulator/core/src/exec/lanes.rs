@@ -7,6 +7,7 @@ use std::simd::prelude::*;
 
 use super::{
     Context, Wave,
+    array::{Mapped, array},
     operation::{Flow, Handler, Operation, bind},
     simd::{CHUNKS, D, I, M, SimdLevel, U, chunk_mask},
     wave::VCC,
@@ -27,8 +28,8 @@ pub(crate) type Binder64 = Binder<CHUNKS>;
 
 /// Computes all chunks.
 #[inline(always)]
-pub(crate) fn chunks<T, const C: usize>(f: impl FnMut(usize) -> T) -> [T; C] {
-    std::array::from_fn(f)
+pub(crate) fn chunks<T: Copy, const C: usize>(f: impl FnMut(usize) -> T) -> [T; C] {
+    array(f)
 }
 
 /// What `f` computes of all chunks, joined by `join`.
@@ -179,7 +180,7 @@ impl<const C: usize> Binder<C> {
                 let s = w.fetch64(2, &o.src[2]);
                 let pairs = chunks(|c| f(w.chunk(a, c), w.chunk(b, c), w.chunk64(s, c)));
                 let carry = mask_of::<C>(|c| pairs[c].1);
-                w.commit64(o.dst, pairs.map(|p| p.0));
+                w.commit64(o.dst, pairs.mapped(|p| p.0));
                 w.set_lane_mask(o.sdst, carry & w.active());
                 Flow::Next
             },
@@ -202,10 +203,10 @@ impl<const C: usize> Binder<C> {
                 if o.clamp {
                     w.commit(
                         o.dst,
-                        pairs.map(|(sum, carry)| carry.select(U::splat(END), sum)),
+                        pairs.mapped(|(sum, carry)| carry.select(U::splat(END), sum)),
                     );
                 } else {
-                    w.commit(o.dst, pairs.map(|p| p.0));
+                    w.commit(o.dst, pairs.mapped(|p| p.0));
                 }
                 w.set_lane_mask(o.sdst, carry & exec);
                 Flow::Next
@@ -233,10 +234,10 @@ impl<const C: usize> Binder<C> {
                 if o.clamp {
                     w.commit(
                         o.dst,
-                        pairs.map(|(sum, carry)| carry.select(U::splat(END), sum)),
+                        pairs.mapped(|(sum, carry)| carry.select(U::splat(END), sum)),
                     );
                 } else {
-                    w.commit(o.dst, pairs.map(|p| p.0));
+                    w.commit(o.dst, pairs.mapped(|p| p.0));
                 }
                 w.set_lane_mask(o.sdst, carry & exec);
                 Flow::Next

@@ -9,13 +9,13 @@
 use super::{
     Context, Space, Wave,
     access::{self, Access},
+    array::Mapped,
     atomic::{apply32, apply64, from_detail},
     contiguous_access::ContiguousAccess,
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation},
     simd::U,
-    small::Small,
-    transfer::Transfers,
+    transfer::{Data, Transfers},
     wave::Lanes,
 };
 use ferrowave_isa::{
@@ -67,7 +67,7 @@ fn addresses<const C: usize>(w: &mut Wave<C>, o: &Operation) -> [U; C] {
 
 /// Loads `N` dwords per lane at an offset.
 #[inline(always)]
-fn load<const N: usize, const C: usize>(
+fn load_dwords<const N: usize, const C: usize>(
     w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
@@ -80,29 +80,12 @@ fn load<const N: usize, const C: usize>(
         near.load::<N>(w, o.dst);
         return Flow::Next;
     }
-    c.cold_path(
-        w,
-        o,
-        #[inline(always)]
-        |w, c, o| {
-            visit_each(
-                w,
-                c,
-                o,
-                [o.imm as u32],
-                4 * N as u32,
-                false,
-                |w, near, _| {
-                    near.load_some::<N>(w, o.dst);
-                },
-            )
-        },
-    )
+    load_some(w, c, o)
 }
 
 /// Stores `N` dwords per lane at an offset.
 #[inline(always)]
-fn store<const N: usize, const C: usize>(
+fn store_dwords<const N: usize, const C: usize>(
     w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
@@ -117,55 +100,29 @@ fn store<const N: usize, const C: usize>(
         near.store::<N>(w, o.src[1].register);
         return Flow::Next;
     }
-    c.cold_path(
-        w,
-        o,
-        #[inline(always)]
-        |w, c, o| {
-            visit_each(w, c, o, [o.imm as u32], 4 * N as u32, true, |w, near, _| {
-                near.store_some::<N>(w, o.src[1].register);
-            })
-        },
-    )
+    store_some(w, c, o)
 }
 
-/// Loads `N` dwords per lane at each of two offsets, in units of `SCALE` bytes. All addresses are computed before the
-/// first load, because the address register may be a result.
+/// Loads `N` dwords per lane at each of two offsets. All addresses are computed before the first load, because the
+/// address register may be a result.
 #[inline(always)]
-fn load_pair<const N: usize, const SCALE: u32, const C: usize>(
+fn load_pair<const N: usize, const C: usize>(
     w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {
     w.lds_turn.read();
-    if let Some((a, b)) = near_pair::<SCALE, C>(w, c, o, 4 * N as u32, false) {
+    if let Some((a, b)) = near_pair(w, c, o, 4 * N as u32, false) {
         a.load::<N>(w, o.dst);
         b.load::<N>(w, o.dst + N as u16);
         return Flow::Next;
     }
-    c.cold_path(
-        w,
-        o,
-        #[inline(always)]
-        |w, c, o| {
-            visit_each(
-                w,
-                c,
-                o,
-                pair::<SCALE>(o),
-                4 * N as u32,
-                false,
-                |w, near, part| {
-                    near.load_some::<N>(w, o.dst + (part * N) as u16);
-                },
-            )
-        },
-    )
+    load_some_pairs(w, c, o)
 }
 
 /// Stores `N` dwords per lane at each of two offsets, from the two sources after the address.
 #[inline(always)]
-fn store_pair<const N: usize, const SCALE: u32, const C: usize>(
+fn store_pair<const N: usize, const C: usize>(
     w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
@@ -173,41 +130,125 @@ fn store_pair<const N: usize, const SCALE: u32, const C: usize>(
     if w.lds_turn.gives_way(|| true) {
         return Flow::Later;
     }
-    if let Some((a, b)) = near_pair::<SCALE, C>(w, c, o, 4 * N as u32, true) {
+    if let Some((a, b)) = near_pair(w, c, o, 4 * N as u32, true) {
         a.store::<N>(w, o.src[1].register);
         b.store::<N>(w, o.src[2].register);
         return Flow::Next;
     }
+    store_some_pairs(w, c, o)
+}
+
+/// As [`load_dwords`], of any data for any lanes.
+#[inline(always)]
+fn load_some<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
+    c.cold_path(
+        w,
+        o,
+        #[inline(always)]
+        |w, c, o| load_each(w, c, o, [o.imm as u32], Data::of(o)),
+    )
+}
+
+/// As [`store_dwords`], of any data for any lanes.
+#[inline(always)]
+fn store_some<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
+    c.cold_path(
+        w,
+        o,
+        #[inline(always)]
+        |w, c, o| store_each(w, c, o, [o.imm as u32], Data::of(o)),
+    )
+}
+
+/// As [`load_pair`], for any lanes.
+#[inline(always)]
+fn load_some_pairs<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
     c.cold_path(
         w,
         o,
         #[inline(always)]
         |w, c, o| {
-            visit_each(
-                w,
-                c,
-                o,
-                pair::<SCALE>(o),
-                4 * N as u32,
-                true,
-                |w, near, part| {
-                    near.store_some::<N>(w, o.src[1 + part].register);
-                },
-            )
+            let data = Data::Dwords(dwords_of_pair(o));
+            load_each(w, c, o, pair(o), data)
         },
     )
 }
 
+/// As [`store_pair`], for any lanes.
+#[inline(always)]
+fn store_some_pairs<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
+    c.cold_path(
+        w,
+        o,
+        #[inline(always)]
+        |w, c, o| {
+            let data = Data::Dwords(dwords_of_pair(o));
+            store_each(w, c, o, pair(o), data)
+        },
+    )
+}
+
+/// Loads data per lane at each offset in turn. Lanes out of range get 0.
+#[inline(always)]
+fn load_each<const TIMES: usize, const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+    offsets: [u32; TIMES],
+    data: Data,
+) -> Flow {
+    let (exec, addresses) = (w.active(), addresses(w, o));
+    for (number, offset) in (0_u16..).zip(offsets) {
+        let near = access::reach_lds(c, &addresses, offset, exec, data.bytes(), false);
+        let (register, outside) = (o.dst + number * data.registers(), exec & !near.exec);
+        match data {
+            Data::Dwords(count) => {
+                near.load_some(w, register, count);
+                access::clear(w, register, count as u16, outside);
+            }
+            Data::Small(small) => {
+                near.load_small(w, register, small);
+                small.clear(w, register, outside);
+            }
+        }
+    }
+    Flow::Next
+}
+
+/// Stores data per lane at each offset in turn, from the sources after the address.
+#[inline(always)]
+fn store_each<const TIMES: usize, const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+    offsets: [u32; TIMES],
+    data: Data,
+) -> Flow {
+    let (exec, addresses) = (w.active(), addresses(w, o));
+    for (number, offset) in offsets.into_iter().enumerate() {
+        let near = access::reach_lds(c, &addresses, offset, exec, data.bytes(), true);
+        let register = o.src[1 + number].register;
+        match data {
+            Data::Dwords(count) => near.store_some(w, register, count),
+            Data::Small(small) => {
+                let lanes = near.by_address();
+                lanes.store_small(w, register, small.bytes, small.shift);
+            }
+        }
+    }
+    Flow::Next
+}
+
 /// The LDS of all lanes at each of two offsets, as [`access::near_lds`], recorded for observers.
 #[inline(always)]
-fn near_pair<const SCALE: u32, const C: usize>(
+fn near_pair<const C: usize>(
     w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     bytes: u32,
     write: bool,
 ) -> Option<(ContiguousAccess<C>, ContiguousAccess<C>)> {
-    let [first, second] = pair::<SCALE>(o);
+    let [first, second] = pair(o);
     let addresses = addresses(w, o);
     let a = access::near_lds(w, c, &addresses, first, bytes)?;
     let b = access::near_lds(w, c, &addresses, second, bytes)?;
@@ -216,35 +257,22 @@ fn near_pair<const SCALE: u32, const C: usize>(
     Some((a, b))
 }
 
-/// Runs `f` on the lanes' LDS at each offset in turn, with the offset's number. In a load, lanes out of range get 0 in
-/// the registers of that number.
-#[inline(always)]
-fn visit_each<const TIMES: usize, const C: usize>(
-    w: &mut Wave<C>,
-    c: &mut Context<'_>,
-    o: &Operation,
-    offsets: [u32; TIMES],
-    bytes: u32,
-    write: bool,
-    f: impl Fn(&mut Wave<C>, &ContiguousAccess<C>, usize),
-) -> Flow {
-    let (exec, addresses) = (w.active(), addresses(w, o));
-    let registers = (bytes / 4) as u16;
-    for (number, offset) in offsets.into_iter().enumerate() {
-        let near = access::reach_lds(c, &addresses, offset, exec, bytes, write);
-        f(w, &near, number);
-        if !write {
-            let first = o.dst + number as u16 * registers;
-            access::clear(w, first, registers, exec & !near.exec);
-        }
-    }
-    Flow::Next
+/// The offsets of a pair are in units of 64 times its data. Below this bit of the detail is the number of dwords.
+const FAR_APART: u8 = 8;
+
+/// Dwords of each half of a pair.
+fn dwords_of_pair(o: &Operation) -> usize {
+    usize::from(o.detail % FAR_APART)
 }
 
-/// The two offsets of an instruction with two accesses, in units of `SCALE` bytes.
+/// The two offsets of an instruction with two accesses.
 #[inline(always)]
-fn pair<const SCALE: u32>(o: &Operation) -> [u32; 2] {
-    [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff].map(|offset| offset * SCALE)
+fn pair(o: &Operation) -> [u32; 2] {
+    let unit = match o.detail & FAR_APART {
+        0 => 4 * u32::from(o.detail),
+        _ => 64 * 4 * u32::from(o.detail % FAR_APART),
+    };
+    [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff].mapped(|offset| offset * unit)
 }
 
 /// Makes handlers of LDS operations.
@@ -255,63 +283,39 @@ pub(super) struct Lds<const C: usize>(pub(super) Binder<C>);
     reason = "closures are inlined where the host's instructions are known; functions are called without them"
 )]
 impl<const C: usize> Transfers for Lds<C> {
-    fn load<const N: usize>(&self) -> Handler {
+    fn load(&self) -> Handler {
         self.0.bind(
             #[inline(always)]
-            |w, c, o| load::<N, C>(w, c, o),
-        )
-    }
-
-    fn store<const N: usize>(&self) -> Handler {
-        self.0.bind(
-            #[inline(always)]
-            |w, c, o| store::<N, C>(w, c, o),
-        )
-    }
-
-    fn load_small<T, F>(&self, f: F) -> Handler
-    where
-        T: Small,
-        F: Fn(T, u32) -> u32 + Copy + 'static,
-    {
-        self.0.bind(
-            #[inline(always)]
-            move |w, c, o| {
+            |w, c, o| {
                 w.lds_turn.read();
-                let (exec, addresses) = (w.active(), addresses(w, o));
-                let bytes = size_of::<T>() as u32;
-                let near = access::reach_lds(c, &addresses, o.imm as u32, exec, bytes, false);
-                near.by_address().load_small::<T>(w, o.dst, f);
-                access::clear_small::<T, C>(w, o.dst, exec & !near.exec, f);
-                Flow::Next
+                load_each(w, c, o, [o.imm as u32], Data::of(o))
             },
         )
     }
 
-    fn store_small<T, F>(&self, f: F) -> Handler
-    where
-        T: Small,
-        F: Fn(u32) -> T + Copy + 'static,
-    {
+    fn store(&self) -> Handler {
         self.0.bind(
             #[inline(always)]
-            move |w, c, o| {
+            |w, c, o| {
                 if w.lds_turn.gives_way(|| true) {
                     return Flow::Later;
                 }
-                visit(
-                    w,
-                    c,
-                    o,
-                    size_of::<T>() as u32,
-                    true,
-                    0,
-                    #[inline(always)]
-                    |w, a| {
-                        a.store_small::<T>(w, o.src[1].register, f);
-                    },
-                )
+                store_each(w, c, o, [o.imm as u32], Data::of(o))
             },
+        )
+    }
+
+    fn load_dwords<const N: usize>(&self) -> Handler {
+        self.0.bind(
+            #[inline(always)]
+            |w, c, o| load_dwords::<N, C>(w, c, o),
+        )
+    }
+
+    fn store_dwords<const N: usize>(&self) -> Handler {
+        self.0.bind(
+            #[inline(always)]
+            |w, c, o| store_dwords::<N, C>(w, c, o),
         )
     }
 }
@@ -322,31 +326,32 @@ impl<const C: usize> Transfers for Lds<C> {
 )]
 impl<const C: usize> Binder<C> {
     /// Two loads of `N` dwords.
-    fn ds_load_pair<const N: usize, const SCALE: u32>(self) -> Handler {
+    fn ds_load_pair<const N: usize>(self) -> Handler {
         self.bind(
             #[inline(always)]
-            |w, c, o| load_pair::<N, SCALE, C>(w, c, o),
+            |w, c, o| load_pair::<N, C>(w, c, o),
         )
     }
 
-    fn ds_store_pair<const N: usize, const SCALE: u32>(self) -> Handler {
+    fn ds_store_pair<const N: usize>(self) -> Handler {
         self.bind(
             #[inline(always)]
-            |w, c, o| store_pair::<N, SCALE, C>(w, c, o),
+            |w, c, o| store_pair::<N, C>(w, c, o),
         )
     }
 }
 
-pub(super) fn pairs<const C: usize>(b: Binder<C>, op: LdsPairs) -> Handler {
+/// The handler and the detail of an operation on two addresses.
+pub(super) fn pairs<const C: usize>(b: Binder<C>, op: LdsPairs) -> (Handler, u8) {
     match op {
-        LdsPairs::ds_read2_b32 => b.ds_load_pair::<1, 4>(),
-        LdsPairs::ds_read2_b64 => b.ds_load_pair::<2, 8>(),
-        LdsPairs::ds_read2st64_b32 => b.ds_load_pair::<1, 256>(),
-        LdsPairs::ds_read2st64_b64 => b.ds_load_pair::<2, 512>(),
-        LdsPairs::ds_write2_b32 => b.ds_store_pair::<1, 4>(),
-        LdsPairs::ds_write2_b64 => b.ds_store_pair::<2, 8>(),
-        LdsPairs::ds_write2st64_b32 => b.ds_store_pair::<1, 256>(),
-        LdsPairs::ds_write2st64_b64 => b.ds_store_pair::<2, 512>(),
+        LdsPairs::ds_read2_b32 => (b.ds_load_pair::<1>(), 1),
+        LdsPairs::ds_read2_b64 => (b.ds_load_pair::<2>(), 2),
+        LdsPairs::ds_read2st64_b32 => (b.ds_load_pair::<1>(), 1 | FAR_APART),
+        LdsPairs::ds_read2st64_b64 => (b.ds_load_pair::<2>(), 2 | FAR_APART),
+        LdsPairs::ds_write2_b32 => (b.ds_store_pair::<1>(), 1),
+        LdsPairs::ds_write2_b64 => (b.ds_store_pair::<2>(), 2),
+        LdsPairs::ds_write2st64_b32 => (b.ds_store_pair::<1>(), 1 | FAR_APART),
+        LdsPairs::ds_write2st64_b64 => (b.ds_store_pair::<2>(), 2 | FAR_APART),
     }
 }
 

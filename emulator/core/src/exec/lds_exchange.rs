@@ -8,6 +8,7 @@ use std::simd::prelude::*;
 use super::{
     Context, Wave,
     access::{self, Access},
+    array::{Mapped, array},
     atomic::{apply32, apply64, from_detail},
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation},
@@ -26,11 +27,15 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: LdsExchange) -> Handler 
         LdsExchange::ds_condxchg32_rtn_b64 => b.bind(exchange_if_negative::<C>),
         LdsExchange::ds_read_addtid_b32 => b.bind(
             #[inline(always)]
-            |w, c, o| by_lane_number(w, c, o, false, |w, a| a.load::<1>(w, o.dst)),
+            |w, c, o| by_lane_number(w, c, o, false, |w, a| a.load_dwords(w, o.dst, 1)),
         ),
         LdsExchange::ds_write_addtid_b32 => b.bind(
             #[inline(always)]
-            |w, c, o| by_lane_number(w, c, o, true, |w, a| a.store::<1>(w, o.src[1].register)),
+            |w, c, o| {
+                by_lane_number(w, c, o, true, |w, a| {
+                    a.store_dwords(w, o.src[1].register, 1);
+                })
+            },
         ),
         LdsExchange::ds_append => b.bind(|w, c, o| count_lanes(w, c, o, u32::wrapping_add)),
         LdsExchange::ds_consume => b.bind(|w, c, o| count_lanes(w, c, o, u32::wrapping_sub)),
@@ -54,7 +59,7 @@ fn exchange_pair<const N: usize, const SCALE: u32, const C: usize>(
     o: &Operation,
 ) -> Flow {
     let (addresses, exec) = (addresses(w, o), w.active());
-    let offsets = [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff].map(|units| units * SCALE);
+    let offsets = [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff].mapped(|units| units * SCALE);
     let places = offsets.map(|offset| {
         access::reach_lds(c, &addresses, offset, exec, 4 * N as u32, true).by_address()
     });
@@ -66,9 +71,8 @@ fn exchange_pair<const N: usize, const SCALE: u32, const C: usize>(
                 continue;
             }
             let address = place.lane(lane);
-            let data: [u32; N] = std::array::from_fn(|part| {
-                w.lanes(o.src[1 + slot].register + part as u16).as_array()[lane]
-            });
+            let data: [u32; N] =
+                array(|part| w.lanes(o.src[1 + slot].register + part as u16).as_array()[lane]);
             // SAFETY: the lane is active there, so its bytes were checked.
             let old: [u32; N] = unsafe { access::read(address) };
             // SAFETY: as above.
@@ -104,7 +108,7 @@ fn exchange_if_negative<const C: usize>(
     o: &Operation,
 ) -> Flow {
     let offset = U::splat(o.imm as u32);
-    let addresses = addresses(w, o).map(|a| (a + offset) & U::splat(0xfff8));
+    let addresses = addresses(w, o).mapped(|a| (a + offset) & U::splat(0xfff8));
     let near = access::reach_lds(c, &addresses, 0, w.active(), 8, true);
     clear_results(w, 2);
     near.by_address().each(|lane, address| {
@@ -134,8 +138,7 @@ fn by_lane_number<const C: usize>(
     f: impl FnOnce(&mut Wave<C>, &Access<C>),
 ) -> Flow {
     let start = (w.scalar(M0) & 0xffff) + o.imm as u32;
-    let addresses =
-        chunks(|chunk| U::from_array(std::array::from_fn(|lane| (4 * (16 * chunk + lane)) as u32)));
+    let addresses = chunks(|chunk| U::from_array(array(|lane| (4 * (16 * chunk + lane)) as u32)));
     let exec = w.active();
     let near = access::reach_lds(c, &addresses, start, exec, 4, write);
     f(w, &near.by_address());
@@ -185,10 +188,10 @@ fn combine<const WIDE: bool, const C: usize>(
         0 => {
             // 15 bits with a sign.
             let distance = 4 * ((offset << 17) as i32 >> 17);
-            (first, first.map(|a| a + U::splat(distance as u32)))
+            (first, first.mapped(|a| a + U::splat(distance as u32)))
         }
         _ => {
-            let target = first.map(|a| a & U::splat(0x1_ffff));
+            let target = first.mapped(|a| a & U::splat(0x1_ffff));
             let pairs = chunks(|c| {
                 let distance = (first[c].cast::<i32>() >> 17) * Simd::splat(4);
                 target[c] + distance.cast::<u32>()

@@ -6,6 +6,7 @@
 
 mod access;
 mod access_pattern;
+mod array;
 mod atomic;
 mod buffer;
 mod code;
@@ -49,7 +50,6 @@ mod scalar_memory;
 mod scratch;
 mod sdwa_dpp;
 mod simd;
-mod small;
 mod split;
 mod state;
 #[cfg(test)]

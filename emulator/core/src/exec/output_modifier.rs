@@ -8,6 +8,7 @@ use rustc_apfloat::ieee::{Double, Half, Single};
 
 use super::{
     Context, Wave,
+    array::Mapped,
     float::{Format, modify_result},
     lanes::Binder,
     operation::{Flow, Operation},
@@ -101,7 +102,7 @@ fn singles<const C: usize>(w: &mut Wave<C>, o: &Operation, count: u16) {
 fn doubles<const C: usize>(w: &mut Wave<C>, o: &Operation) {
     let (settings, exec) = (Double::settings(w.mode), w.active());
     for lane in (0..16 * C).filter(|lane| exec >> lane & 1 == 1) {
-        let [low, high] = [o.dst, o.dst + 1].map(|r| u64::from(w.lanes(r).as_array()[lane]));
+        let [low, high] = [o.dst, o.dst + 1].mapped(|r| u64::from(w.lanes(r).as_array()[lane]));
         let value = modify_result::<Double>(low | high << 32, o.omod, o.clamp, settings);
         w.lanes_mut(o.dst).as_mut_array()[lane] = value as u32;
         w.lanes_mut(o.dst + 1).as_mut_array()[lane] = (value >> 32) as u32;

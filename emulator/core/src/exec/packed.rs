@@ -9,6 +9,7 @@ use rustc_apfloat::ieee::Half;
 
 use super::{
     Wave,
+    array::{Mapped, array},
     float::{Arithmetic, Format, evaluate},
     float32, half,
     lanes::{Binder, chunks, sext16},
@@ -46,9 +47,9 @@ fn picked_pairs<const N: usize, const C: usize>(
     w: &mut Wave<C>,
     o: &Operation,
 ) -> [[Fetched; N]; 2] {
-    let pairs: [[Fetched; 2]; N] = std::array::from_fn(|slot| w.fetch64(slot as u16, &o.src[slot]));
+    let pairs: [[Fetched; 2]; N] = array(|slot| w.fetch64(slot as u16, &o.src[slot]));
     [o.op_sel, o.op_sel_hi]
-        .map(|select| std::array::from_fn(|slot| pairs[slot][usize::from(select >> slot & 1)]))
+        .mapped(|select| array(|slot| pairs[slot][usize::from(select >> slot & 1)]))
 }
 
 #[inline(always)]
@@ -79,20 +80,19 @@ impl<const C: usize> Binder<C> {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
-                let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                let s: [Fetched; N] = array(|i| w.fetch(i as u16, &o.src[i]));
                 let plain = w.mode.plain16() && !o.clamp;
                 let settings = Half::settings(w.mode);
                 let what = Arithmetic::from_detail(o.detail);
                 let result = chunks(|c| {
-                    let sources: [[U; 2]; N] =
-                        std::array::from_fn(|i| negated_halves(o, i, w.chunk(s[i], c)));
-                    let [low, high] = [0, 1].map(|part| {
-                        let fast = f(std::array::from_fn(|i| half::to_f32(sources[i][part])));
+                    let sources: [[U; 2]; N] = array(|i| negated_halves(o, i, w.chunk(s[i], c)));
+                    let [low, high] = [0, 1].mapped(|part| {
+                        let fast = f(array(|i| half::to_f32(sources[i][part])));
                         let nan = (fast & U::splat(0x7fff)).simd_gt(U::splat(0x7c00));
                         if plain && !nan.any() {
                             fast
                         } else {
-                            U::from_array(std::array::from_fn(|lane| {
+                            U::from_array(array(|lane| {
                                 let mut bits = [0; 3];
                                 for i in 0..N {
                                     bits[i] = u64::from(sources[i][part][lane]);
@@ -121,7 +121,7 @@ impl<const C: usize> Binder<C> {
                 #[inline(always)]
                 move |w, c, o| {
                     let picked = |select: u8| {
-                        std::array::from_fn(|slot| {
+                        array(|slot| {
                             let part = u16::from(select >> slot & 1);
                             Fetched::vector(o.src[slot].register + part)
                         })
@@ -166,12 +166,10 @@ impl<const C: usize> Binder<C> {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
-                let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                let s: [Fetched; N] = array(|i| w.fetch(i as u16, &o.src[i]));
                 let result = chunks(|c| {
-                    let sources: [[U; 2]; N] =
-                        std::array::from_fn(|i| halves_of(o, i, w.chunk(s[i], c)));
-                    let [low, high] =
-                        [0, 1].map(|part| f(std::array::from_fn(|i| sources[i][part]), o.clamp));
+                    let sources: [[U; 2]; N] = array(|i| halves_of(o, i, w.chunk(s[i], c)));
+                    let [low, high] = [0, 1].mapped(|part| f(array(|i| sources[i][part]), o.clamp));
                     pack(low, high)
                 });
                 w.commit(o.dst, result);

@@ -2,6 +2,7 @@
 
 use super::{
     Wave,
+    array::{Mapped, array},
     lanes::Binder,
     operation::{Flow, Handler, Operation},
     wave::Lanes,
@@ -28,7 +29,7 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: RowPermute) -> Handler {
             |w, _, o| {
                 let from = *w.lanes(o.src[0].register);
                 if C == 4 {
-                    w.commit(o.dst, std::array::from_fn::<_, C, _>(|c| from.0[c ^ 2]));
+                    w.commit(o.dst, array::<_, C>(|c| from.0[c ^ 2]));
                 }
                 Flow::Next
             },
@@ -38,7 +39,7 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: RowPermute) -> Handler {
 
 /// The lane of a row that the scalar sources select for a lane: sixteen numbers of four bits.
 fn selected<const C: usize>(w: &Wave<C>, o: &Operation, column: usize) -> usize {
-    let [low, high] = [1, 2].map(|n| u64::from(w.read32(&o.src[n])));
+    let [low, high] = [1, 2].mapped(|n| u64::from(w.read32(&o.src[n])));
     (low | high << 32) as usize >> (4 * column) & 15
 }
 

@@ -4,6 +4,7 @@
 use std::simd::prelude::*;
 
 use super::{
+    array::{Mapped, array},
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation},
     simd::U,
@@ -47,7 +48,7 @@ fn single<const BITS: u32, const SHIFT: u32, const MASKED: bool, const C: usize>
     b.bind(
         #[inline(always)]
         |w, _, o| {
-            let [x, y, z] = [0_u16, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
+            let [x, y, z] = [0_u16, 1, 2].mapped(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
             let results = chunks(|c| {
                 let sum = sum(w.chunk(x, c), w.chunk(y, c), BITS, MASKED);
                 add(o, sum << U::splat(SHIFT), w.chunk(z, c), 32)
@@ -62,7 +63,7 @@ fn single<const BITS: u32, const SHIFT: u32, const MASKED: bool, const C: usize>
 #[inline(always)]
 fn windows<const C: usize>(w: &mut Wave<C>, o: &Operation, masked: bool) -> [[U; C]; 4] {
     let (x, y) = (w.fetch64(0, &o.src[0]), w.fetch(1, &o.src[1]));
-    std::array::from_fn(|window| {
+    array(|window| {
         chunks(|c| {
             let shift = Simd::splat(8 * window as u64);
             let bytes = (w.chunk64(x, c) >> shift).cast::<u32>();
@@ -78,7 +79,7 @@ fn packed<const MASKED: bool, const C: usize>(b: Binder<C>) -> Handler {
         |w, _, o| {
             let sums = windows(w, o, MASKED);
             let addends = w.fetch64(2, &o.src[2]);
-            let [low, high] = [0, 1].map(|pair: usize| {
+            let [low, high] = [0, 1].mapped(|pair: usize| {
                 chunks(|c| {
                     let addend = w.chunk(addends[pair], c);
                     let first = add(o, sums[2 * pair][c], addend & U::splat(0xffff), 16);
@@ -100,7 +101,7 @@ fn four<const C: usize>(b: Binder<C>) -> Handler {
         |w, _, o| {
             let sums = windows(w, o, true);
             let addend = o.src[2].register;
-            let results: [[U; C]; 4] = std::array::from_fn(|window| {
+            let results: [[U; C]; 4] = array(|window| {
                 let addend = *w.lanes(addend + window as u16).chunks::<C>();
                 chunks(|c| add(o, sums[window][c], addend[c], 32))
             });

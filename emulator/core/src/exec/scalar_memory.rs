@@ -3,6 +3,7 @@
 use super::{
     Context, FaultKind, Wave,
     access::record_scalar,
+    array::array,
     atomic::{self, from_detail},
     lanes::Binder,
     operation::{Flow, Handler, Operation, SourceKind},
@@ -171,7 +172,7 @@ fn store_to<const N: usize, const C: usize>(
         Flow::Next => {}
         flow => return flow,
     }
-    let data: [u32; N] = std::array::from_fn(|i| w.scalar(o.src[2].register + i as u16));
+    let data: [u32; N] = array(|i| w.scalar(o.src[2].register + i as u16));
     // SAFETY: the range was just checked.
     unsafe { c.moves.write(address, data) };
     Flow::Next
@@ -181,7 +182,7 @@ fn store_to<const N: usize, const C: usize>(
 #[inline(always)]
 fn buffer<const C: usize>(w: &Wave<C>, o: &Operation) -> (u64, u64) {
     let resource = o.src[0].register;
-    let [a, b, records, _] = std::array::from_fn(|i| w.scalar(resource + i as u16));
+    let [a, b, records, _] = array(|i| w.scalar(resource + i as u16));
     let base = u64::from(a) | u64::from(b & 0xffff) << 32;
     let stride = b >> 16 & 0x3fff;
     (base, u64::from(records) * u64::from(stride.max(1)))

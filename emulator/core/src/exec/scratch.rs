@@ -10,12 +10,12 @@ use std::simd::prelude::*;
 use super::{
     Context, FaultKind, Wave,
     access::{self, Access},
+    array::{Mapped, array},
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation, SourceKind},
     simd::{D, U, chunk_mask},
-    small::Small,
     split,
-    transfer::Transfers,
+    transfer::{Data, Transfers},
 };
 
 /// First of the two scalar registers with the address of private memory, up to gfx90a.
@@ -64,7 +64,7 @@ impl<const C: usize> Private<C> {
         }
         Ok(Private {
             base: segment.base.unwrap_or_else(|| w.scalar_pair(FLAT_SCRATCH)),
-            offsets: offsets.map(|lanes| lanes.cast()),
+            offsets: offsets.mapped(|lanes| lanes.cast()),
             exec,
             aligned: crossing == 0,
         })
@@ -76,7 +76,7 @@ impl<const C: usize> Private<C> {
         let base = D::splat(self.base);
         chunks(|c| {
             let offset = self.offsets[c] + D::splat(at);
-            let lane = D::from_array(std::array::from_fn(|lane| 4 * (16 * c + lane) as u64));
+            let lane = D::from_array(array(|lane| 4 * (16 * c + lane) as u64));
             base + (offset >> D::splat(2)) * D::splat(4 * 16 * C as u64)
                 + (offset & D::splat(3))
                 + lane
@@ -110,84 +110,62 @@ impl<const C: usize> Private<C> {
     }
 
     #[inline(always)]
-    pub(super) fn load<const N: usize>(
+    pub(super) fn load(
         &self,
         w: &mut Wave<C>,
         c: &mut Context<'_>,
         o: &Operation,
+        data: Data,
     ) -> Flow {
+        let mut access = |at, bytes| self.access(c, o, at, bytes, false);
         if !self.aligned {
-            return split::load::<N, C>(w, o.dst, self.exec, |at| self.access(c, o, at, 1, false));
+            return split::load(w, o.dst, data, self.exec, &mut |at| access(at, 1));
         }
-        for part in 0..N as u16 {
-            match self.access(c, o, 4 * u64::from(part), 4, false) {
-                Ok(access) => access.load::<1>(w, o.dst + part),
-                Err(flow) => return flow,
+        match data {
+            Data::Dwords(count) => {
+                for part in 0..count as u16 {
+                    match access(4 * u64::from(part), 4) {
+                        Ok(access) => access.load_dwords(w, o.dst + part, 1),
+                        Err(flow) => return flow,
+                    }
+                }
             }
+            Data::Small(small) => match access(0, small.bytes) {
+                Ok(access) => access.load_small(w, o.dst, small),
+                Err(flow) => return flow,
+            },
         }
         Flow::Next
     }
 
     #[inline(always)]
-    pub(super) fn store<const N: usize>(
+    pub(super) fn store(
         &self,
         w: &mut Wave<C>,
         c: &mut Context<'_>,
         o: &Operation,
+        data: Data,
     ) -> Flow {
+        let register = o.src[1].register;
+        let mut access = |at, bytes| self.access(c, o, at, bytes, true);
         if !self.aligned {
-            return split::store::<N, C>(w, o.src[1].register, |at| self.access(c, o, at, 1, true));
+            return split::store(w, register, data, &mut |at| access(at, 1));
         }
-        for part in 0..N as u16 {
-            match self.access(c, o, 4 * u64::from(part), 4, true) {
-                Ok(access) => access.store::<1>(w, o.src[1].register + part),
-                Err(flow) => return flow,
+        match data {
+            Data::Dwords(count) => {
+                for part in 0..count as u16 {
+                    match access(4 * u64::from(part), 4) {
+                        Ok(access) => access.store_dwords(w, register + part, 1),
+                        Err(flow) => return flow,
+                    }
+                }
             }
+            Data::Small(small) => match access(0, small.bytes) {
+                Ok(access) => access.store_small(w, register, small.bytes, small.shift),
+                Err(flow) => return flow,
+            },
         }
         Flow::Next
-    }
-
-    /// As [`Access::load_small`].
-    #[inline(always)]
-    pub(super) fn load_small<T: Small>(
-        &self,
-        w: &mut Wave<C>,
-        c: &mut Context<'_>,
-        o: &Operation,
-        f: impl Fn(T, u32) -> u32,
-    ) -> Flow {
-        if self.aligned {
-            return match self.access(c, o, 0, size_of::<T>() as u32, false) {
-                Ok(access) => {
-                    access.load_small::<T>(w, o.dst, f);
-                    Flow::Next
-                }
-                Err(flow) => flow,
-            };
-        }
-        split::load_small(w, o.dst, |at| self.access(c, o, at, 1, false), f)
-    }
-
-    /// As [`Access::store_small`].
-    #[inline(always)]
-    pub(super) fn store_small<T: Small>(
-        &self,
-        w: &Wave<C>,
-        c: &mut Context<'_>,
-        o: &Operation,
-        f: impl Fn(u32) -> T,
-    ) -> Flow {
-        let data = o.src[1].register;
-        if self.aligned {
-            return match self.access(c, o, 0, size_of::<T>() as u32, true) {
-                Ok(access) => {
-                    access.store_small::<T>(w, data, f);
-                    Flow::Next
-                }
-                Err(flow) => flow,
-            };
-        }
-        split::store_small(w, data, |at| self.access(c, o, at, 1, true), f)
     }
 }
 
@@ -249,73 +227,35 @@ fn visit<const C: usize>(
 pub(super) struct Scratch<const C: usize>(pub(super) Binder<C>);
 
 impl<const C: usize> Transfers for Scratch<C> {
-    fn load<const N: usize>(&self) -> Handler {
+    fn load(&self) -> Handler {
         self.0.bind(
             #[inline(always)]
             |w, c, o| {
+                let data = Data::of(o);
                 visit(
                     w,
                     c,
                     o,
-                    4 * N as u32,
+                    data.bytes(),
                     #[inline(always)]
-                    |w, c, p| p.load::<N>(w, c, o),
+                    |w, c, p| p.load(w, c, o, data),
                 )
             },
         )
     }
 
-    fn store<const N: usize>(&self) -> Handler {
+    fn store(&self) -> Handler {
         self.0.bind(
             #[inline(always)]
             |w, c, o| {
+                let data = Data::of(o);
                 visit(
                     w,
                     c,
                     o,
-                    4 * N as u32,
+                    data.bytes(),
                     #[inline(always)]
-                    |w, c, p| p.store::<N>(w, c, o),
-                )
-            },
-        )
-    }
-
-    fn load_small<T, F>(&self, f: F) -> Handler
-    where
-        T: Small,
-        F: Fn(T, u32) -> u32 + Copy + 'static,
-    {
-        self.0.bind(
-            #[inline(always)]
-            move |w, c, o| {
-                visit(
-                    w,
-                    c,
-                    o,
-                    size_of::<T>() as u32,
-                    #[inline(always)]
-                    |w, c, p| p.load_small::<T>(w, c, o, f),
-                )
-            },
-        )
-    }
-
-    fn store_small<T, F>(&self, f: F) -> Handler
-    where
-        T: Small,
-        F: Fn(u32) -> T + Copy + 'static,
-    {
-        self.0.bind(
-            #[inline(always)]
-            move |w, c, o| {
-                visit(
-                    w,
-                    c,
-                    o,
-                    size_of::<T>() as u32,
-                    #[inline(always)]
-                    |w, c, p| p.store_small::<T>(w, c, o, f),
+                    |w, c, p| p.store(w, c, o, data),
                 )
             },
         )

@@ -5,6 +5,7 @@
 
 use super::{
     Context, Wave,
+    array::array,
     lanes::Binder,
     operation::{Flow, Handler, Operation, Source, SourceKind},
     simd::LANES,
@@ -226,7 +227,7 @@ fn run_dpp<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) 
     // The lane that each lane reads, and the lanes that are written.
     let (sources, written): (_, u64) = match extended.extension {
         Extension::Dpp(dpp) => (
-            std::array::from_fn::<_, LANES, _>(|lane| readable(&dpp, exec, lane, 16 * C)),
+            array::<_, LANES>(|lane| readable(&dpp, exec, lane, 16 * C)),
             written(&dpp, exec, 16 * C),
         ),
         Extension::Dpp8(dpp) => {
@@ -234,7 +235,7 @@ fn run_dpp<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) 
                 let other = lane & !7 | dpp.lanes as usize >> (3 * (lane & 7)) & 7;
                 (dpp.fetch_inactive || exec >> other & 1 == 1).then_some(other)
             };
-            (std::array::from_fn(source), exec)
+            (array(source), exec)
         }
         _ => return Flow::Next,
     };

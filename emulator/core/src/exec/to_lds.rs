@@ -11,6 +11,7 @@
 
 use super::{
     Context, Space, Wave, access,
+    array::array,
     lanes::{Binder, chunks},
     operation::{Flow, Operation},
     sdwa_dpp::{self, Extended},
@@ -61,11 +62,8 @@ fn run<const N: usize, const C: usize>(
     let bits = if o.detail == 0 { 0xfffc } else { 0x3_fffc };
     let start = (w.scalar(M0) & bits).wrapping_add(o.imm as u32);
     let apart = if N == 1 { 4 } else { 16 };
-    let addresses = chunks(|chunk| {
-        U::from_array(std::array::from_fn(|lane| {
-            (apart * (16 * chunk + lane)) as u32
-        }))
-    });
+    let addresses =
+        chunks(|chunk| U::from_array(array(|lane| (apart * (16 * chunk + lane)) as u32)));
     let exec = w.active();
     let near = access::in_lds(c, &addresses, start, exec, 4 * N as u32, true);
     w.set_active(near.exec);
@@ -74,7 +72,7 @@ fn run<const N: usize, const C: usize>(
     w.set_active(exec);
     if flow == Flow::Next && exec != 0 {
         access::tell(c, (Space::Lds, true), 4 * N as u32, 0, &near);
-        near.store_some::<N>(w, PASSED);
+        near.store_some(w, PASSED, N);
     }
     flow
 }

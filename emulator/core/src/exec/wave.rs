@@ -3,6 +3,7 @@
 use std::simd::{prelude::*, simd_swizzle};
 
 use super::{
+    array::Mapped,
     operation::{Source, SourceKind},
     simd::{CHUNKS, D, LANES, U, all_lanes, chunk_mask},
     state::{Allocated, GlobalWait, Segment, Turn},
@@ -483,13 +484,13 @@ impl<const C: usize> Wave<C> {
     #[inline(always)]
     pub(crate) fn fetch64(&mut self, slot: u16, source: &Source) -> [Fetched; 2] {
         if source.kind == SourceKind::Vector {
-            return [0, 1].map(|part| Fetched::vector(source.register + part));
+            return [0, 1].mapped(|part| Fetched::vector(source.register + part));
         }
         let register = TEMPORARIES + 2 * slot;
         let value = self.read64(source);
         self.lanes_mut(register).0[0] = U::splat(value as u32);
         self.lanes_mut(register + 1).0[0] = U::splat((value >> 32) as u32);
-        [0, 1].map(|part| Fetched::spread(register + part))
+        [0, 1].mapped(|part| Fetched::spread(register + part))
     }
 
     #[inline(always)]
@@ -521,9 +522,9 @@ impl<const C: usize> Wave<C> {
     /// Writes the active lanes of a pair of vector registers.
     #[inline(always)]
     pub(crate) fn commit64(&mut self, register: u16, result: [D; C]) {
-        let halves = result.map(split);
-        self.commit(register, halves.map(|halves| halves[0]));
-        self.commit(register + 1, halves.map(|halves| halves[1]));
+        let halves = result.mapped(split);
+        self.commit(register, halves.mapped(|halves| halves[0]));
+        self.commit(register + 1, halves.mapped(|halves| halves[1]));
     }
 }
 

@@ -16,7 +16,9 @@
 use std::simd::{StdFloat, prelude::*};
 
 use super::{
-    Wave, half,
+    Wave,
+    array::array,
+    half,
     lanes::Binder,
     mfma::{Bf16, Element, F16},
     operation::{Flow, Handler, Operation, Source, SourceKind},
@@ -131,7 +133,7 @@ fn row<const C: usize>(w: &Wave<C>, source: &Source, i: usize) -> U {
 #[inline(always)]
 fn elements<E: Element, const C: usize>(w: &Wave<C>, o: &Operation, slot: u8) -> [F; SIZE] {
     let first = o.src[usize::from(slot)].register;
-    std::array::from_fn(|k| {
+    array(|k| {
         let bits = w.lanes(first + k as u16 / 2).chunks::<C>()[0];
         let negated = if k % 2 == 0 { o.neg } else { o.neg_hi } >> slot & 1;
         let value = E::read(bits, 16 * (k as u32 % 2));
@@ -145,7 +147,7 @@ fn floats<E: Element, S: Sum, const C: usize>(w: &mut Wave<C>, o: &Operation) ->
     let high = S::HALF && o.op_sel & 4 != 0;
     let is_constant = o.src[2].kind != SourceKind::Vector;
     let (absolute, negated) = (o.neg_hi & 4 != 0, o.neg & 4 != 0);
-    let results: [U; SIZE] = std::array::from_fn(|i| {
+    let results: [U; SIZE] = array(|i| {
         let bits = row(w, &o.src[2], i);
         let bits = match high && !is_constant {
             true => bits >> U::splat(16),
@@ -182,7 +184,7 @@ fn integers<const BITS: u32, const C: usize>(w: &mut Wave<C>, o: &Operation) -> 
     let elements = |w: &Wave<C>, slot: u8| -> [I; SIZE] {
         let first = o.src[usize::from(slot)].register;
         let signed = o.neg >> slot & 1 != 0;
-        std::array::from_fn(|k| {
+        array(|k| {
             let per_register = (32 / BITS) as usize;
             let bits = w.lanes(first + (k / per_register) as u16).chunks::<C>()[0];
             let top = bits << U::splat(32 - BITS * (1 + (k % per_register) as u32));
@@ -193,7 +195,7 @@ fn integers<const BITS: u32, const C: usize>(w: &mut Wave<C>, o: &Operation) -> 
         })
     };
     let (a, b) = (elements(w, 0), elements(w, 1));
-    let results: [U; SIZE] = std::array::from_fn(|i| {
+    let results: [U; SIZE] = array(|i| {
         let c = row(w, &o.src[2], i).cast::<i32>();
         // No sum of the products overflows.
         let products = (0..SIZE).fold(I::splat(0), |sum, k| {

@@ -114,6 +114,44 @@ impl Moves {
         }
     }
 
+    /// Reads one to four dwords; the others of the result are 0.
+    ///
+    /// # Safety
+    /// As [`Self::read`].
+    #[inline(always)]
+    pub(crate) unsafe fn read_dwords(self, address: u64, count: usize) -> [u32; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match count {
+                1 => [self.read(address), 0, 0, 0],
+                2 => {
+                    let [a, b] = self.read(address);
+                    [a, b, 0, 0]
+                }
+                3 => {
+                    let [a, b, c] = self.read(address);
+                    [a, b, c, 0]
+                }
+                _ => self.read(address),
+            }
+        }
+    }
+
+    /// Reads one or two bytes.
+    ///
+    /// # Safety
+    /// As [`Self::read`].
+    #[inline(always)]
+    pub(crate) unsafe fn read_small(self, address: u64, bytes: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match bytes {
+                1 => self.read::<u8>(address).into(),
+                _ => self.read::<u16>(address).into(),
+            }
+        }
+    }
+
     /// Reads `N` dwords of each of sixteen lanes, at offsets from `base`. The result holds the lanes one after the
     /// other.
     ///
@@ -181,6 +219,39 @@ impl Moves {
             }
             if bytes > at {
                 host::write1(address + at as u64, from.add(at).read());
+            }
+        }
+    }
+
+    /// Writes one to four dwords.
+    ///
+    /// # Safety
+    /// As [`Self::write`].
+    #[inline(always)]
+    pub(crate) unsafe fn write_dwords(self, address: u64, data: [u32; 4], count: usize) {
+        let [a, b, c, _] = data;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match count {
+                1 => self.write(address, a),
+                2 => self.write(address, [a, b]),
+                3 => self.write(address, [a, b, c]),
+                _ => self.write(address, data),
+            }
+        }
+    }
+
+    /// Writes the lowest one or two bytes of a value.
+    ///
+    /// # Safety
+    /// As [`Self::write`].
+    #[inline(always)]
+    pub(crate) unsafe fn write_small(self, address: u64, value: u32, bytes: u32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match bytes {
+                1 => self.write(address, value as u8),
+                _ => self.write(address, value as u16),
             }
         }
     }

@@ -50,9 +50,11 @@ use std::simd::prelude::*;
 use crate::exec::{
     Context, Wave,
     access::{self, Access},
+    array::array,
+    contiguous_access::{ContiguousAccess, within},
     lanes::chunks,
     operation::{Flow, Operation},
-    simd::D,
+    simd::{D, U, all_lanes},
 };
 
 /// Bits of a buffer operation's `control[2]`.
@@ -71,6 +73,7 @@ const ELEMENT_BYTES: u64 = 4;
 const OOB_STRUCTURED_WITH_OFFSET: u32 = 0;
 const OOB_STRUCTURED: u32 = 1;
 const OOB_DISABLED: u32 = 2;
+const OOB_RAW: u32 = 3;
 
 /// A buffer resource (V#).
 #[derive(Clone, Copy)]
@@ -93,7 +96,7 @@ pub(super) struct Resource {
 impl Resource {
     #[inline(always)]
     fn new<const C: usize>(w: &Wave<C>, register: u16) -> Self {
-        let [low, high, records, format] = std::array::from_fn(|i| w.scalar(register + i as u16));
+        let [low, high, records, format] = array(|i| w.scalar(register + i as u16));
         Resource {
             base: u64::from(low) | u64::from(high & 0xffff) << 32,
             stride: u64::from(high >> 16 & 0x3fff),
@@ -168,7 +171,47 @@ pub(super) struct Target<const C: usize> {
 /// The lane numbers of a chunk.
 #[inline(always)]
 fn lane_numbers(chunk: usize) -> D {
-    D::from_array(std::array::from_fn(|lane| (16 * chunk + lane) as u64))
+    D::from_array(array(|lane| (16 * chunk + lane) as u64))
+}
+
+/// All lanes' memory with one base, if all lanes are active and in range of a buffer without structures: what nearly all
+/// operations access. For others, there is [`Target`].
+#[inline(always)]
+pub(super) fn near<const C: usize>(
+    w: &Wave<C>,
+    c: &Context<'_>,
+    o: &Operation,
+    bytes: u32,
+) -> Option<ContiguousAccess<C>> {
+    let flags = o.control[2];
+    if !w.all_active() || flags & (IDXEN | TFE) != 0 {
+        return None;
+    }
+    let register = o.src[2].register;
+    let resource = Resource::new(w, register);
+    let linear = match flags & RDNA != 0 {
+        true => w.scalar(register + 1) >> 30 == 0 && resource.format >> 28 & 3 == OOB_RAW,
+        false => !resource.swizzle && resource.formats().0 != 0,
+    };
+    if !linear || resource.add_tid {
+        return None;
+    }
+    let scalar_offset = u64::from(w.read32(&o.src[3]));
+    let constant = o.imm as u64;
+    // The highest vector offset that is in range.
+    let records = resource.records.checked_sub(scalar_offset)?;
+    let last = records.checked_sub(constant + u64::from(bytes))?;
+    let last = last.min(ContiguousAccess::<C>::FARTHEST.into()) as u32;
+    let offsets = match flags & OFFEN != 0 {
+        true => chunks(|c| w.lanes(o.src[0].register).0[c]),
+        false => [U::splat(0); C],
+    };
+    within(&offsets, all_lanes(C), 0, last).then_some(ContiguousAccess {
+        base: resource.base.wrapping_add(scalar_offset + constant),
+        offsets,
+        exec: all_lanes(C),
+        moves: c.moves,
+    })
 }
 
 impl<const C: usize> Target<C> {

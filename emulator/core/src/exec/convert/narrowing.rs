@@ -19,6 +19,7 @@ use super::super::{
     simd::{F, U},
     wave::Lanes,
 };
+use crate::exec::array::{Mapped, array};
 use ferrowave_isa::run::{
     NarrowingScaled, NarrowingScaledPacked, NarrowingUnscaled, NarrowingWholeBlocks,
 };
@@ -83,7 +84,7 @@ impl<const C: usize> Conversion<C> {
 
     /// Converts a chunk's numbers, with random bits if the rounding is stochastic.
     fn convert<T: Narrow>(&self, chunk: usize, values: F, random: Option<(U, u32)>) -> U {
-        U::from_array(std::array::from_fn(|lane| {
+        U::from_array(array(|lane| {
             let scale = self.scales[chunk][lane] >> 23 & 0xff;
             let value = if scale == 0xff {
                 f32::NAN.copysign(values[lane])
@@ -167,7 +168,7 @@ fn two<T: Narrow, const SCALED: bool, const C: usize>(b: Binder<C>) -> Handler {
         } else {
             Conversion::plain(w)
         };
-        let [low, high] = [0_u16, 1].map(|slot| {
+        let [low, high] = [0_u16, 1].mapped(|slot| {
             let a = w.fetch(slot, &o.src[usize::from(slot)]);
             chunks(|c| {
                 let value = float32::modified(o, slot.into(), w.chunk(a, c));
@@ -185,7 +186,7 @@ fn packed<T: Narrow, S: Source, const C: usize>(b: Binder<C>) -> Handler {
         let conversion = Conversion::scaled(w, o, 1);
         let a = w.fetch(0, &o.src[0]);
         let [low, high] = [0, 16]
-            .map(|at| chunks(|c| conversion.convert::<T>(c, S::read(w.chunk(a, c), at), None)));
+            .mapped(|at| chunks(|c| conversion.convert::<T>(c, S::read(w.chunk(a, c), at), None)));
         insert_pair::<T, C>(w, o, low, high);
         Flow::Next
     })

@@ -18,6 +18,7 @@ use super::{
     },
     to_bf16,
 };
+use crate::exec::array::{Mapped, array};
 use ferrowave_isa::run::{WideningScaled, WideningUnscaled};
 
 /// A result format.
@@ -73,7 +74,7 @@ fn two<T: Element, const C: usize>(b: Binder<C>) -> Handler {
         |w, _, o| {
             let a = w.fetch(0, &o.src[0]);
             let [low, high] =
-                [0, T::BITS as u32].map(|at| chunks(|c| T::read(w.chunk(a, c), at).to_bits()));
+                [0, T::BITS as u32].mapped(|at| chunks(|c| T::read(w.chunk(a, c), at).to_bits()));
             w.commit(o.dst, low);
             w.commit(o.dst + 1, high);
             Flow::Next
@@ -118,7 +119,7 @@ fn two_scaled<T: Element, R: Result, const C: usize>(b: Binder<C>) -> Handler {
                 16 * u32::from(o.op_sel & 1)
             });
             let [low, high] = [0, T::BITS as u32]
-                .map(|at| chunks(|c| R::bits(T::read(w.chunk(a, c) >> shift, at) * powers[c])));
+                .mapped(|at| chunks(|c| R::bits(T::read(w.chunk(a, c) >> shift, at) * powers[c])));
             if R::BITS == 32 {
                 w.commit(o.dst, low);
                 w.commit(o.dst + 1, high);
@@ -137,8 +138,7 @@ fn all<T: Element, R: Result, const C: usize>(b: Binder<C>) -> Handler {
         #[inline(always)]
         |w, _, o| {
             let powers = powers(w, o);
-            let source: [Lanes; 6] =
-                std::array::from_fn(|r| *w.lanes(o.src[0].register + r as u16));
+            let source: [Lanes; 6] = array(|r| *w.lanes(o.src[0].register + r as u16));
             for register in 0..R::BITS {
                 let per_register = 32 / R::BITS;
                 let results = chunks(|c| {

@@ -4,6 +4,7 @@ use std::simd::{StdFloat, prelude::*};
 
 use crate::exec::{
     Wave64,
+    array::array,
     operation::{Flow, Operation, SourceKind},
     simd::{CHUNKS, D, E},
     wave::join,
@@ -23,7 +24,7 @@ fn doubles(w: &Wave64, register: u16, chunk: usize) -> D {
 
 #[inline(always)]
 fn operand(w: &Wave64, o: &Operation, source: u8) -> [E; CHUNKS] {
-    std::array::from_fn(|chunk| {
+    array(|chunk| {
         let bits = doubles(w, o.src[usize::from(source)].register, chunk);
         E::from_bits(bits ^ sign(o, source))
     })
@@ -73,10 +74,10 @@ pub(super) fn multiply_16(w: &mut Wave64, o: &Operation) -> Flow {
 #[inline(always)]
 pub(super) fn multiply_4(w: &mut Wave64, o: &Operation) -> Flow {
     let (a, b) = (operand(w, o, 0), operand(w, o, 1));
-    let mut sums: [E; CHUNKS] = std::array::from_fn(|chunk| addend(w, o, 0, chunk));
+    let mut sums: [E; CHUNKS] = array(|chunk| addend(w, o, 0, chunk));
     for (a, b) in a.iter().zip(b) {
         for (row, sum) in sums.iter_mut().enumerate() {
-            let spread = E::from_array(std::array::from_fn(|lane| a[lane / 4 * 4 + row]));
+            let spread = E::from_array(array(|lane| a[lane / 4 * 4 + row]));
             *sum = spread.mul_add(b, *sum);
         }
     }

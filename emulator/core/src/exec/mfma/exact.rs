@@ -10,6 +10,7 @@
 use std::simd::{StdFloat, prelude::*};
 
 use super::sum::{Sum, Term};
+use crate::exec::array::array;
 use crate::exec::simd::{E, F, U};
 
 /// Groups of `GROUP` products.
@@ -88,7 +89,7 @@ impl<const GROUP: usize> Sum for Exact<GROUP> {
         if !sure.all() {
             for lane in 0..16 {
                 if !sure.test(lane) {
-                    let products = std::array::from_fn::<f64, GROUP, _>(|n| {
+                    let products = array::<f64, GROUP>(|n| {
                         let (a, b) = pair(n % count);
                         if n < count {
                             a.value[lane] * b.value[lane]

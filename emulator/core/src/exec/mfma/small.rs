@@ -10,6 +10,7 @@ use super::{
 };
 use crate::exec::{
     Context, Wave64,
+    array::array,
     operation::{Flow, Operation},
     simd::{CHUNKS, F},
     wave::Lanes,
@@ -34,8 +35,8 @@ fn spread(value: F, row: usize) -> F {
 
 /// Each block's A if blocks share it: lane 4·block + row.
 fn shared(values: [F; CHUNKS], cbsz: u8, abid: u8) -> [F; CHUNKS] {
-    std::array::from_fn(|chunk| {
-        F::from_array(std::array::from_fn(|lane| {
+    array(|chunk| {
+        F::from_array(array(|lane| {
             let from = 4 * a_block(4 * chunk + lane / 4, cbsz, abid, 16) + lane % 4;
             values[from / 16][from % 16]
         }))

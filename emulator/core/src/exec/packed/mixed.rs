@@ -7,6 +7,7 @@ use rustc_apfloat::ieee::{Half, Single};
 use super::negated_halves;
 use crate::exec::{
     Mode, Wave,
+    array::{Mapped, array},
     float::{Arithmetic, Format, Settings, convert, evaluate},
     float32, half,
     lanes::{Binder, chunks},
@@ -30,7 +31,7 @@ pub(in crate::exec) fn handler<const C: usize>(b: Binder<C>, op: Mixed) -> Handl
         Mixed::v_mad_mix_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
-                let result = sums(w, o).map(|(sum, _)| clamped(o, w.mode, sum).to_bits());
+                let result = sums(w, o).mapped(|(sum, _)| clamped(o, w.mode, sum).to_bits());
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -71,10 +72,10 @@ impl<const C: usize> Binder<C> {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
-                let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                let s: [Fetched; 3] = array(|i| w.fetch(i as u16, &o.src[i]));
                 let result = chunks(|c| {
-                    let [x, y, z] = s.map(|source| w.chunk(source, c));
-                    let (p, q) = (parts(o, 0, x).map(read), parts(o, 1, y).map(read));
+                    let [x, y, z] = s.mapped(|source| w.chunk(source, c));
+                    let (p, q) = (parts(o, 0, x).mapped(read), parts(o, 1, y).mapped(read));
                     let sum = z ^ U::splat(u32::from(o.neg >> 2 & 1) << 31);
                     let sum = flushed(F::from_bits(sum));
                     let total = flushed(add(p[0] * q[0], p[1] * q[1], sum));
@@ -130,10 +131,10 @@ fn clamped(o: &Operation, mode: Mode, value: F) -> F {
 /// There is one rounding (CDNA4 ISA guide, «Packed Math», 6.7).
 #[inline(always)]
 fn sums<const C: usize>(w: &mut Wave<C>, o: &Operation) -> [(F, M); C] {
-    let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+    let s: [Fetched; 3] = array(|i| w.fetch(i as u16, &o.src[i]));
     let settings = Single::settings(w.mode);
     chunks(|c| {
-        let [x, y, z] = std::array::from_fn(|i| mixed_source(w.mode, o, i, w.chunk(s[i], c)));
+        let [x, y, z] = array(|i| mixed_source(w.mode, o, i, w.chunk(s[i], c)));
         let infinite = x.is_infinite() | y.is_infinite() | z.is_infinite();
         let sum = if w.mode.plain32() {
             float32::settled(x.mul_add(y, z), [x, y, z])
@@ -176,17 +177,15 @@ fn mixed_source(mode: Mode, o: &Operation, slot: usize, bits: U) -> F {
 /// Computes lane by lane.
 #[cold]
 fn each(sources: [F; 3], f: impl Fn([u64; 3]) -> u32) -> F {
-    let [x, y, z] = sources.map(|source| source.to_bits().to_array().map(u64::from));
-    F::from_bits(U::from_array(std::array::from_fn(|i| {
-        f([x[i], y[i], z[i]])
-    })))
+    let [x, y, z] = sources.mapped(|source| source.to_bits().to_array().mapped(u64::from));
+    F::from_bits(U::from_array(array(|i| f([x[i], y[i], z[i]]))))
 }
 
 /// The sums as f16: a second rounding, by f16's own mode.
 #[inline(always)]
 fn half_sums<const C: usize>(w: &mut Wave<C>, o: &Operation) -> [U; C] {
     let mode = w.mode;
-    sums(w, o).map(|(sum, infinite)| {
+    sums(w, o).mapped(|(sum, infinite)| {
         let sum = clamped(o, mode, sum);
         let half = if mode.plain16_64() {
             half::from_f32(sum)
@@ -209,5 +208,5 @@ fn narrowed(mode: Mode, sum: F) -> U {
         ..Half::settings(mode)
     };
     let bits = sum.to_bits().to_array();
-    U::from_array(bits.map(|bits| convert::<Single, Half>(u64::from(bits), from, to) as u32))
+    U::from_array(bits.mapped(|bits| convert::<Single, Half>(u64::from(bits), from, to) as u32))
 }
