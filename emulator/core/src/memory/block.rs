@@ -2,11 +2,13 @@
 
 use std::{
     alloc::{Layout, alloc_zeroed, dealloc},
+    ffi::c_int,
+    io,
     ptr::{self, NonNull},
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::{PADDING, PAGE_BYTES, RED_ZONE_BYTES, shared};
+use super::{PADDING, PAGE_BYTES, RED_ZONE_BYTES, own_pages::OwnPages, shared};
 
 /// Alignment of what `hipMalloc` returns.
 pub(super) const ALIGNMENT: usize = 256;
@@ -15,6 +17,15 @@ pub(super) const ALIGNMENT: usize = 256;
 #[cfg(all(target_os = "linux", not(miri)))]
 const LARGE_PAGE_BYTES: u64 = 2 << 20;
 
+/// Where a block's memory is from.
+enum Source {
+    Heap,
+    /// Pages of the block's own, which can be shared with other processes.
+    Pages(OwnPages),
+    /// The program.
+    Lent,
+}
+
 /// Memory that is accessed only through [`shared`].
 pub(super) struct Block {
     start: NonNull<u8>,
@@ -22,8 +33,7 @@ pub(super) struct Block {
     /// Bytes before the allocation, including a red zone.
     front: usize,
     bytes: usize,
-    /// Whether the memory belongs to the program.
-    lent: bool,
+    source: Source,
 }
 
 // SAFETY: the block owns its memory, and there are no references into it. All accesses go through `shared`, where
@@ -35,6 +45,27 @@ unsafe impl Sync for Block {}
 impl Block {
     /// Allocates `bytes`, or returns `None` if the host does not have that much memory.
     pub(super) fn new(bytes: usize, alignment: usize) -> Option<Self> {
+        // SAFETY: a layout's size is not zero here.
+        Self::from_source(bytes, alignment, |layout| unsafe {
+            Some((NonNull::new(alloc_zeroed(layout))?, Source::Heap))
+        })
+    }
+
+    /// As [`Self::new`], in pages of its own where the host has such.
+    pub(super) fn in_own_pages(bytes: usize, alignment: usize) -> Option<Self> {
+        let block = Self::from_source(bytes, alignment, |layout| {
+            let pages = OwnPages::new(layout.size())?;
+            Some((pages.start()?, Source::Pages(pages)))
+        });
+        block.or_else(|| Self::new(bytes, alignment))
+    }
+
+    /// Allocates with a function that gives zeroed memory for a layout whose size is not zero.
+    fn from_source(
+        bytes: usize,
+        alignment: usize,
+        zeroed: impl FnOnce(Layout) -> Option<(NonNull<u8>, Source)>,
+    ) -> Option<Self> {
         let alignment = alignment.max(ALIGNMENT);
         // A multiple of the alignment in front keeps the allocation itself aligned.
         let front = RED_ZONE_BYTES.next_multiple_of(alignment);
@@ -43,8 +74,7 @@ impl Block {
         // Zeroed memory costs nothing until it is touched, but only with the allocator's default alignment: for a
         // larger one, the allocator writes the zeros.
         let layout = Layout::from_size_align(all, 16).ok()?;
-        // SAFETY: the layout's size is not zero.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let (start, source) = zeroed(layout)?;
         let front = front + start.align_offset(alignment);
         // SAFETY: the red zone, the pages and the alignment fit in the new memory.
         unsafe {
@@ -57,7 +87,7 @@ impl Block {
             layout,
             front,
             bytes,
-            lent: false,
+            source,
         })
     }
 
@@ -86,8 +116,18 @@ impl Block {
             layout: Layout::from_size_align(bytes, 1).ok()?,
             front: 0,
             bytes,
-            lent: true,
+            source: Source::Lent,
         })
+    }
+
+    /// Moves the memory to a file in memory, which other processes can map, unless it is there already. Returns the
+    /// file's descriptor and number, and the allocation's offset in it; `None` if the block has no pages of its own.
+    pub(super) fn share(&self) -> Option<io::Result<(c_int, u64, usize)>> {
+        let Source::Pages(pages) = &self.source else {
+            return None;
+        };
+        let shared = pages.share();
+        Some(shared.map(|(descriptor, inode)| (descriptor, inode, self.front)))
     }
 
     /// The first address of the allocation, after the red zone.
@@ -147,10 +187,9 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if self.lent {
-            return;
+        if matches!(self.source, Source::Heap) {
+            // SAFETY: `new` allocated it with this layout.
+            unsafe { dealloc(self.start.as_ptr(), self.layout) }
         }
-        // SAFETY: `new` allocated it with this layout.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) }
     }
 }

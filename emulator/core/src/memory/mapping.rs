@@ -4,7 +4,7 @@
 use std::{ffi::c_int, fs::File, io, ops::Range, sync::Arc};
 
 use super::{
-    Allocation, AllocationInfo, AllocationKind, DeviceMemory, MemoryError, Reach, block::Block,
+    Allocation, AllocationInfo, AllocationKind, DeviceMemory, MemoryError, Reach, block::Block, os,
 };
 
 /// Physical memory of a device. It exists until it is dropped here, in other processes, and nowhere mapped.
@@ -37,6 +37,26 @@ impl Physical {
         })
     }
 
+    /// Memory of the host, for processes to share; the bytes are 0.
+    pub fn of_host(bytes: usize) -> io::Result<Self> {
+        Ok(Physical {
+            file: os::create(bytes)?,
+            bytes,
+            device: None,
+        })
+    }
+
+    /// Where other processes find the memory, while it exists here.
+    pub fn shared(&self) -> io::Result<Shared> {
+        let (descriptor, inode) = os::identity(&self.file)?;
+        Ok(Shared {
+            descriptor,
+            inode,
+            offset: 0,
+            bytes: self.bytes,
+        })
+    }
+
     /// The memory of a file descriptor of [`Self::share`], also of another process. The descriptor stays open.
     pub fn import(descriptor: c_int) -> io::Result<Self> {
         let file = os::import(descriptor)?;
@@ -46,6 +66,20 @@ impl Physical {
             bytes,
             device: None,
         })
+    }
+
+    /// The memory of an allocation that another process has shared ([`DeviceMemory::share`]), and still runs.
+    pub fn of_process(process: u32, shared: &Shared) -> io::Result<Self> {
+        let file = os::open(process, shared.descriptor, shared.inode)?;
+        let bytes = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+        match shared.offset.checked_add(shared.bytes) {
+            Some(end) if end <= bytes => Ok(Physical {
+                file,
+                bytes,
+                device: None,
+            }),
+            _ => Err(io::ErrorKind::InvalidInput.into()),
+        }
     }
 
     /// A new file descriptor for [`Self::import`], which the caller closes.
@@ -65,6 +99,19 @@ impl Drop for Physical {
             device.state().used -= self.bytes as u64;
         }
     }
+}
+
+/// An allocation in a file in memory, for other processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// The file's descriptor in the process that shares it, until the allocation is freed.
+    pub descriptor: c_int,
+    /// The file's number, which tells it from another that has the descriptor later.
+    pub inode: u64,
+    /// Where the allocation begins in the file.
+    pub offset: usize,
+    /// Its length in bytes.
+    pub bytes: usize,
 }
 
 /// Reserved addresses. Where nothing is mapped, they lead to memory that no device can access: a copy that another host
@@ -131,6 +178,24 @@ pub struct Mapped {
 }
 
 impl DeviceMemory {
+    /// Shares the allocation that contains an address with other processes. Its address stays the same. Whoever calls this
+    /// makes sure that nothing writes the memory meanwhile. `None` if there is no allocation of
+    /// [`AllocationKind::Device`], or none that can be shared.
+    pub fn share(&self, address: u64) -> Option<io::Result<Shared>> {
+        let info = self.find(address)?;
+        let block = match self.state().allocations.get(&info.base) {
+            Some(found) if info.kind == AllocationKind::Device => Arc::clone(&found.block),
+            _ => return None,
+        };
+        let shared = block.share()?;
+        Some(shared.map(|(descriptor, inode, offset)| Shared {
+            descriptor,
+            inode,
+            offset,
+            bytes: info.bytes,
+        }))
+    }
+
     /// Sets which of the addresses this device can access. Each element of `mapped` is one allocation; a range that
     /// has none is not accessible. What is mapped must stay mapped until it is removed here and all launches that
     /// started before have ended.
@@ -169,135 +234,6 @@ impl DeviceMemory {
             state.allocations.insert(address, allocation);
         }
         Ok(())
-    }
-}
-
-#[cfg(target_os = "linux")]
-mod os {
-    use std::{
-        ffi::c_int,
-        fs::File,
-        io,
-        os::fd::{AsRawFd, FromRawFd, IntoRawFd},
-        ptr,
-    };
-
-    use libc::{MAP_ANONYMOUS, MAP_FAILED, MAP_FIXED, MAP_NORESERVE, MAP_PRIVATE, MAP_SHARED};
-
-    /// Seals of all files here: access behind the end of a file that was cut would end the process.
-    const SEALS: c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
-
-    fn open(descriptor: c_int) -> io::Result<File> {
-        match descriptor {
-            // SAFETY: the callers pass a descriptor that they have just made.
-            0.. => Ok(unsafe { File::from_raw_fd(descriptor) }),
-            _ => Err(io::Error::last_os_error()),
-        }
-    }
-
-    /// A file in memory.
-    pub(super) fn create(bytes: usize) -> io::Result<File> {
-        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
-        // SAFETY: the name is a C string.
-        let file = open(unsafe { libc::memfd_create(c"ferrowave".as_ptr(), flags) })?;
-        file.set_len(bytes as u64)?;
-        // SAFETY: the descriptor is open.
-        match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) } {
-            0 => Ok(file),
-            _ => Err(io::Error::last_os_error()),
-        }
-    }
-
-    /// The file of [`create`] that a descriptor is open for; an error for any other file.
-    pub(super) fn import(descriptor: c_int) -> io::Result<File> {
-        // SAFETY: the call takes any number.
-        let file = open(unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 0) })?;
-        // SAFETY: the descriptor is open.
-        match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) } {
-            SEALS => Ok(file),
-            _ => Err(io::ErrorKind::InvalidInput.into()),
-        }
-    }
-
-    pub(super) fn share(file: &File) -> io::Result<c_int> {
-        Ok(file.try_clone()?.into_raw_fd())
-    }
-
-    const ACCESS: c_int = libc::PROT_READ | libc::PROT_WRITE;
-    /// Memory that takes no room until it is written.
-    const NOTHING: c_int = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-
-    pub(super) fn reserve(bytes: usize, alignment: usize, wanted: u64) -> io::Result<u64> {
-        let too_many = || io::Error::from(io::ErrorKind::OutOfMemory);
-        let all = bytes.checked_add(alignment).ok_or_else(too_many)?;
-        let hint = ptr::with_exposed_provenance_mut(wanted as usize);
-        // SAFETY: without MAP_FIXED, the host chooses addresses that nothing uses.
-        let found = unsafe { libc::mmap(hint, all, ACCESS, NOTHING, -1, 0) };
-        if found == MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let found = found.expose_provenance();
-        let start = found.next_multiple_of(alignment);
-        // SAFETY: both parts belong to the new addresses, and nothing uses them yet.
-        unsafe {
-            free(found as u64, start - found);
-            free((start + bytes) as u64, found + all - start - bytes);
-        }
-        Ok(start as u64)
-    }
-
-    /// # Safety
-    /// The addresses are from [`reserve`], and nothing refers to them.
-    pub(super) unsafe fn free(start: u64, bytes: usize) {
-        if bytes > 0 {
-            // SAFETY: the caller guarantees it.
-            unsafe { libc::munmap(ptr::with_exposed_provenance_mut(start as usize), bytes) };
-        }
-    }
-
-    /// Maps a file's first bytes, or nothing.
-    ///
-    /// # Safety
-    /// The addresses are from [`reserve`], and Rust has no references to them.
-    pub(super) unsafe fn map(start: u64, bytes: usize, file: Option<&File>) -> io::Result<()> {
-        let start = ptr::with_exposed_provenance_mut(start as usize);
-        let flags = MAP_FIXED | file.map_or(NOTHING, |_| MAP_SHARED);
-        // SAFETY: the caller guarantees it.
-        let found = unsafe {
-            let file = file.map_or(-1, AsRawFd::as_raw_fd);
-            libc::mmap(start, bytes, ACCESS, flags, file, 0)
-        };
-        match found == MAP_FAILED {
-            true => Err(io::Error::last_os_error()),
-            false => Ok(()),
-        }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod os {
-    use std::{ffi::c_int, fs::File, io};
-
-    pub(super) fn create(_bytes: usize) -> io::Result<File> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    pub(super) fn import(_descriptor: c_int) -> io::Result<File> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    pub(super) fn share(_file: &File) -> io::Result<c_int> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    pub(super) fn reserve(_bytes: usize, _alignment: usize, _wanted: u64) -> io::Result<u64> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    pub(super) unsafe fn free(_start: u64, _bytes: usize) {}
-
-    pub(super) unsafe fn map(_start: u64, _bytes: usize, _file: Option<&File>) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

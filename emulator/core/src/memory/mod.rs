@@ -7,6 +7,8 @@
 mod block;
 mod heap;
 mod mapping;
+mod os;
+mod own_pages;
 mod peers;
 mod reach;
 mod reservation;
@@ -23,7 +25,7 @@ use std::{
 
 use block::Block;
 use heap::Heap;
-pub use mapping::{Addresses, Mapped, Physical};
+pub use mapping::{Addresses, Mapped, Physical, Shared};
 use peers::Peers;
 pub use reach::Reach;
 pub use reservation::Reservation;
@@ -308,7 +310,12 @@ impl DeviceMemory {
         if bytes as u64 > self.capacity.saturating_sub(state.used) {
             return Err(out_of_memory);
         }
-        let Some(block) = Block::new(bytes, alignment) else {
+        // Other processes may share what `hipMalloc` allocates.
+        let block = match kind {
+            AllocationKind::Device => Block::in_own_pages(bytes, alignment),
+            _ => Block::new(bytes, alignment),
+        };
+        let Some(block) = block else {
             return Err(out_of_memory);
         };
         if kind == AllocationKind::CodeObject {
