@@ -125,6 +125,60 @@ numbers! {
         hipMemLocationTypeHost = 2,
     }
 
+    /// What `hipMemRangeGetAttribute` tells of a range of memory.
+    hipMemRangeAttribute {
+        /// Whether all of it is mostly read (`u32`).
+        hipMemRangeAttributeReadMostly = 1,
+        /// Its preferred location (`int`): a device, `hipCpuDeviceId`, or `hipInvalidDeviceId` for none.
+        hipMemRangeAttributePreferredLocation = 2,
+        /// The devices that access it (a list of `int`), then `hipInvalidDeviceId`.
+        hipMemRangeAttributeAccessedBy = 3,
+        /// Where it was prefetched last (`int`), as the preferred location.
+        hipMemRangeAttributeLastPrefetchLocation = 4,
+        /// Its coherence (`u32`): fine-grained (0), coarse-grained (1), or not the same everywhere (2).
+        hipMemRangeAttributeCoherencyMode = 100,
+    }
+
+    /// The type of an array's channels.
+    hipArray_Format {
+        /// Unsigned, 8 bits.
+        HIP_AD_FORMAT_UNSIGNED_INT8 = 1,
+        /// Unsigned, 16 bits.
+        HIP_AD_FORMAT_UNSIGNED_INT16 = 2,
+        /// Unsigned, 32 bits.
+        HIP_AD_FORMAT_UNSIGNED_INT32 = 3,
+        /// Signed, 8 bits.
+        HIP_AD_FORMAT_SIGNED_INT8 = 8,
+        /// Signed, 16 bits.
+        HIP_AD_FORMAT_SIGNED_INT16 = 9,
+        /// Signed, 32 bits.
+        HIP_AD_FORMAT_SIGNED_INT32 = 10,
+        /// f16.
+        HIP_AD_FORMAT_HALF = 16,
+        /// f32.
+        HIP_AD_FORMAT_FLOAT = 32,
+    }
+
+    /// An option of a library.
+    hipLibraryOption {
+        /// A table of functions and data for all hosts.
+        hipLibraryHostUniversalFunctionAndDataTable = 0,
+        /// The code object in memory stays as it is.
+        hipLibraryBinaryIsPreserved = 1,
+    }
+
+    /// How host threads wait for a stream.
+    hipSynchronizationPolicy {
+        /// HIP's choice.
+        hipSyncPolicyAuto = 1,
+        /// They spin.
+        hipSyncPolicySpin = 2,
+        /// They spin, and yield to others.
+        hipSyncPolicyYield = 3,
+        /// They sleep.
+        hipSyncPolicyBlockingSync = 4,
+    }
+
     /// Allowed accesses to memory.
     hipMemAccessFlags {
         /// None.

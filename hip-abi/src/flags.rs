@@ -110,3 +110,13 @@ pub const hipGraphInstantiateFlags: u64 = 0xf;
 pub const hipDeviceScheduleMask: c_uint = 7;
 /// The device ordinal that stands for the host.
 pub const hipCpuDeviceId: core::ffi::c_int = -1;
+/// Memory of another process's device becomes accessible when it is first used. The only flag that there is.
+pub const hipIpcMemLazyEnablePeerAccess: c_uint = 1;
+/// The array has layers instead of a third dimension.
+pub const hipArrayLayered: c_uint = 1;
+/// The array may be a surface.
+pub const hipArraySurfaceLoadStore: c_uint = 2;
+/// The array's texels may be gathered.
+pub const hipArrayTextureGather: c_uint = 8;
+/// No device, in answers about memory.
+pub const hipInvalidDeviceId: core::ffi::c_int = -2;

@@ -3,8 +3,8 @@
 use core::ffi::{c_int, c_uint, c_void};
 
 use crate::{
-    hipArray_t, hipChannelFormatKind, hipDeviceptr_t, hipFunction_t, hipGraphNode_t,
-    hipGraphNodeType, hipHostFn_t, hipMemAccessFlags, hipMemAllocationHandleType,
+    hipArray_Format, hipArray_t, hipChannelFormatKind, hipDeviceptr_t, hipFunction_t,
+    hipGraphNode_t, hipGraphNodeType, hipHostFn_t, hipMemAccessFlags, hipMemAllocationHandleType,
     hipMemAllocationType, hipMemLocationType, hipMemcpyKind, hipMemoryType, hipResourceType,
     hipStream_t, layout::c_struct,
 };
@@ -276,6 +276,54 @@ c_struct! {
         168 Height: usize,
         /// Layers.
         176 Depth: usize,
+    }
+}
+
+c_struct! {
+    /// An array of one or two dimensions.
+    pub struct HIP_ARRAY_DESCRIPTOR of 24 bytes {
+        /// In elements.
+        0 Width: usize,
+        /// In rows; 0 for one dimension.
+        8 Height: usize,
+        /// The type of a channel.
+        16 Format: hipArray_Format,
+        /// Channels of an element: 1, 2 or 4.
+        20 NumChannels: c_uint,
+    }
+}
+
+c_struct! {
+    /// An array.
+    pub struct HIP_ARRAY3D_DESCRIPTOR of 40 bytes {
+        /// In elements.
+        0 Width: usize,
+        /// In rows; 0 for one dimension.
+        8 Height: usize,
+        /// In layers; 0 for one or two dimensions.
+        16 Depth: usize,
+        /// The type of a channel.
+        24 Format: hipArray_Format,
+        /// Channels of an element: 1, 2 or 4.
+        28 NumChannels: c_uint,
+        /// `hipArrayLayered` and others.
+        32 Flags: c_uint,
+    }
+}
+
+c_struct! {
+    /// An event of another process.
+    pub struct hipIpcEventHandle_t of 64 bytes {
+        /// What only HIP knows.
+        0 reserved: [u64; 8],
+    }
+}
+
+c_struct! {
+    /// An allocation of another process.
+    pub struct hipIpcMemHandle_t of 64 bytes {
+        /// What only HIP knows.
+        0 reserved: [u64; 8],
     }
 }
 

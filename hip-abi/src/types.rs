@@ -28,13 +28,17 @@ handles! {
     hipModule_t = *mut ihipModule_t;
     /// A kernel of a module.
     hipFunction_t = *mut ihipModuleSymbol_t;
+    /// A code object that is loaded when it is first used.
+    hipLibrary_t = *mut ihipLibrary_t;
+    /// A kernel of a library. In HIP, it is also a [`hipFunction_t`].
+    hipKernel_t = *mut ihipKernel_t;
     /// A context on a device.
     hipCtx_t = *mut ihipCtx_t;
     /// A pool of device memory.
     hipMemPool_t = *mut ihipMemPoolHandle_t;
     /// Physical memory that can be mapped.
     hipMemGenericAllocationHandle_t = *mut ihipMemGenericAllocationHandle;
-    /// Memory for textures, which this project does not support.
+    /// Memory of elements in up to three dimensions, in an order that only HIP knows.
     hipArray_t = *mut hipArray;
     /// A texture: the address of the resource descriptor that device code reads.
     hipTextureObject_t = *mut __hip_texture;
@@ -70,6 +74,9 @@ pub type hipTracerCallback_t =
 pub const hipStreamLegacy: hipStream_t = core::ptr::without_provenance_mut(1);
 /// The calling thread's own default stream.
 pub const hipStreamPerThread: hipStream_t = core::ptr::without_provenance_mut(2);
+
+/// An array that is only read.
+pub type hipArray_const_t = *const hipArray;
 
 /// A device ordinal.
 pub type hipDevice_t = c_int;

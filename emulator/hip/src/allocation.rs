@@ -1,7 +1,7 @@
 //! Allocations: device, host and managed memory, and registered host memory.
 
 use std::{
-    ffi::{c_int, c_uint, c_void},
+    ffi::{c_uint, c_void},
     ptr,
     sync::Arc,
 };
@@ -99,6 +99,7 @@ fn is_device(by: &MadeBy) -> bool {
 }
 
 pub(super) unsafe fn hipMalloc(address: *mut *mut c_void, bytes: usize) -> Result<(), Failure> {
+    capture::refuse_unsafe()?;
     let address = out!(address);
     let device = Runtime::get().current()?;
     address.set(device.allocate(bytes, MadeBy::Device, 0)?);
@@ -125,6 +126,7 @@ pub(super) unsafe fn hipExtMallocWithFlags(
 /// Also frees memory of `hipHostMalloc`, as `hipHostFree` also frees memory of `hipMalloc`: in ROCm's clr both call
 /// `ihipFree` (`hip_memory.cpp`), which only checks the address. rocSPARSE's tests rely on this.
 pub(super) unsafe fn hipFree(address: *mut c_void) -> Result<(), Failure> {
+    capture::refuse_unsafe()?;
     if let Some(memory) = GraphMemory::find(address) {
         memory.will_be_free()?;
         wait_for_devices()?;
@@ -142,6 +144,7 @@ pub(super) unsafe fn hipMallocManaged(
     bytes: usize,
     flags: c_uint,
 ) -> Result<(), Failure> {
+    capture::refuse_unsafe()?;
     let address = out!(address);
     if flags != abi::hipMemAttachGlobal && flags != abi::hipMemAttachHost {
         return Err(Failure::value(format_args!(
@@ -176,6 +179,7 @@ pub(super) unsafe fn hipMallocPitch(
     width: usize,
     height: usize,
 ) -> Result<(), Failure> {
+    capture::refuse_unsafe()?;
     let (address, pitch) = (out!(address), out!(pitch));
     let (start, bytes) = pitched(width, height)?;
     address.set(start);
@@ -203,6 +207,7 @@ pub(super) unsafe fn hipMalloc3D(
     pointer: *mut hipPitchedPtr,
     extent: hipExtent,
 ) -> Result<(), Failure> {
+    capture::refuse_unsafe()?;
     let pointer = out!(pointer);
     let rows = extent.height.checked_mul(extent.depth).ok_or_else(|| {
         Failure::new(
@@ -291,6 +296,7 @@ pub(super) unsafe fn hipHostMalloc(
     bytes: usize,
     flags: c_uint,
 ) -> Result<(), Failure> {
+    capture::refuse_unsafe()?;
     let address = out!(address);
     let known = abi::hipHostMallocPortable
         | abi::hipHostMallocMapped
@@ -330,6 +336,7 @@ pub(super) unsafe fn hipHostRegister(
     bytes: usize,
     flags: c_uint,
 ) -> Result<(), Failure> {
+    capture::refuse_unsafe()?;
     if address.is_null() || bytes == 0 {
         return Err(Failure::value(format_args!(
             "{bytes} bytes at {address:p} are not memory"
@@ -357,6 +364,7 @@ pub(super) unsafe fn hipHostRegister(
 }
 
 pub(super) unsafe fn hipHostUnregister(address: *mut c_void) -> Result<(), Failure> {
+    capture::refuse_unsafe()?;
     let base = address.addr() as u64;
     let registered = |by: &MadeBy| matches!(by, MadeBy::Registered);
     let missing = || {
@@ -391,51 +399,6 @@ pub(super) unsafe fn hipMemGetInfo(free: *mut usize, total: *mut usize) -> Resul
     free.set(capacity.saturating_sub(memory.used_bytes()) as usize);
     total.set(capacity as usize);
     Ok(())
-}
-
-/// Checks that the range lies in one allocation and that the device exists.
-fn known(address: *const c_void, bytes: usize, device: c_int) -> Result<(), Failure> {
-    let runtime = Runtime::get();
-    if device != abi::hipCpuDeviceId {
-        runtime.device(device)?;
-    }
-    let address = address.addr() as u64;
-    let found = match owner_of(address)? {
-        AddressOwner::Device(device, _) => device.memory.find(address),
-        AddressOwner::Host => None,
-    };
-    match found {
-        Some(info) if bytes > 0 && bytes as u64 <= info.base + info.bytes as u64 - address => {
-            Ok(())
-        }
-        _ => Err(Failure::value(format_args!(
-            "{bytes} bytes at {address:#x} are not inside one allocation"
-        ))),
-    }
-}
-
-pub(super) unsafe fn hipMemAdvise(
-    address: *const c_void,
-    bytes: usize,
-    advice: abi::hipMemoryAdvise,
-    device: c_int,
-) -> Result<(), Failure> {
-    match advice.0 {
-        1..=6 | 100 | 101 => known(address, bytes, device),
-        other => Err(Failure::value(format_args!(
-            "{other} is not an advice; expected 1 to 6, 100 or 101"
-        ))),
-    }
-}
-
-pub(super) unsafe fn hipMemPrefetchAsync(
-    address: *const c_void,
-    bytes: usize,
-    device: c_int,
-    stream: hipStream_t,
-) -> Result<(), Failure> {
-    self::stream(stream)?;
-    known(address, bytes, device)
 }
 
 pub(super) unsafe fn hipStreamAttachMemAsync(

@@ -7,7 +7,8 @@ use ferrowave_hip_abi::{hipHostFn_t, hipStream_t, hipStreamCallback_t};
 use super::{
     error::Failure,
     objects::{
-        operation::{Callback, HostCall, Operation},
+        host_call::HostCall,
+        operation::{Callback, Operation},
         stream::stream,
     },
 };

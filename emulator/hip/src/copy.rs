@@ -1,16 +1,20 @@
 //! Copies.
 
-use std::ffi::{c_int, c_void};
+use std::{
+    ffi::{c_int, c_void},
+    sync::Arc,
+};
 
 use ferrowave_hip_abi::{
-    self as abi, HIP_MEMCPY3D, hip_Memcpy2D, hipArray_t, hipDeviceptr_t, hipError_t,
-    hipMemcpy3DParms, hipMemcpyKind, hipMemoryType, hipStream_t,
+    self as abi, HIP_MEMCPY3D, hip_Memcpy2D, hipArray_t, hipDeviceptr_t, hipMemcpy3DParms,
+    hipMemcpyKind, hipMemoryType, hipStream_t,
 };
 
 use super::{
     error::{Failure, read},
     graph::capture,
     objects::{
+        array::{Array, array},
         operation::Operation,
         stream::{StreamRef, default_stream, stream},
         transfer::{Extent, Side, Transfer},
@@ -25,8 +29,9 @@ fn address(pointer: *const c_void) -> u64 {
 }
 
 /// Waits for the stream's work, then copies. If that work failed, nothing is copied.
-fn now(stream: &StreamRef, transfer: &Transfer) -> Result<(), Failure> {
-    stream.synchronize()?;
+pub(super) fn now(stream: &StreamRef, transfer: &Transfer) -> Result<(), Failure> {
+    capture::refuse_synchronous()?;
+    stream.finish()?;
     transfer.run()
 }
 
@@ -34,7 +39,7 @@ fn now(stream: &StreamRef, transfer: &Transfer) -> Result<(), Failure> {
 ///
 /// # Safety
 /// An address outside device memory is valid memory of the caller until the copy is done.
-unsafe fn later(stream: &StreamRef, mut transfer: Transfer) -> Result<(), Failure> {
+pub(super) unsafe fn later(stream: &StreamRef, mut transfer: Transfer) -> Result<(), Failure> {
     // The program may change host memory as soon as the call returns. So HIP reads a short source before, and waits for
     // other copies of host memory. A graph stores addresses, not contents. SAFETY: guaranteed by the caller.
     if !capture::is_captured(stream) && unsafe { transfer.stage() } {
@@ -83,7 +88,13 @@ pub(super) unsafe fn hipMemcpyWithStream(
     stream: hipStream_t,
 ) -> Result<(), Failure> {
     let stream = self::stream(stream)?;
-    now(&stream, &self::bytes(to, from, bytes, kind)?)
+    let transfer = self::bytes(to, from, bytes, kind)?;
+    if capture::is_captured(&stream) {
+        // SAFETY: the caller upholds HIP's contract.
+        return unsafe { later(&stream, transfer) };
+    }
+    stream.finish()?;
+    transfer.run()
 }
 
 /// Copies whose name states the kind, each with its asynchronous form.
@@ -170,6 +181,7 @@ struct Named {
     memory: hipMemoryType,
     host: *const c_void,
     device: *const c_void,
+    array: hipArray_t,
     pitch: usize,
     /// Rows per layer.
     height: usize,
@@ -177,16 +189,9 @@ struct Named {
     at: [usize; 3],
 }
 
-fn no_arrays() -> Failure {
-    Failure::new(
-        hipError_t::hipErrorNotSupported,
-        "the copy is to or from an array, but the emulator does not support arrays",
-    )
-}
-
 impl Named {
     /// The side, and whether it must be in device memory.
-    fn side(&self, width: usize, what: &str) -> Result<(Side, bool), Failure> {
+    fn side(&self, extent: Extent, what: &str) -> Result<(Side, bool), Failure> {
         let (pointer, device) = match self.memory {
             hipMemoryType::hipMemoryTypeHost | hipMemoryType::hipMemoryTypeUnregistered => {
                 (self.host, false)
@@ -195,7 +200,10 @@ impl Named {
             hipMemoryType::hipMemoryTypeUnified | hipMemoryType::hipMemoryTypeManaged => {
                 (self.device, false)
             }
-            hipMemoryType::hipMemoryTypeArray => return Err(no_arrays()),
+            hipMemoryType::hipMemoryTypeArray => {
+                let array = array(self.array)?;
+                return Ok((array.side(self.at, extent, what)?, true));
+            }
             hipMemoryType(other) => {
                 return Err(Failure::value(format_args!(
                     "the {what}'s memory type is {other}; there are 0 to 3, 10 and 11"
@@ -208,7 +216,7 @@ impl Named {
         let [x, y, z] = self.at;
         // In HIP, pitch 0 means that rows are contiguous.
         let pitch = if self.pitch == 0 {
-            width.saturating_add(x)
+            extent.width.saturating_add(x)
         } else {
             self.pitch
         };
@@ -236,8 +244,8 @@ impl Named {
 
 /// The copy between two described sides.
 fn between(to: &Named, from: &Named, extent: Extent) -> Result<Transfer, Failure> {
-    let (to, to_device) = to.side(extent.width, "copy's target")?;
-    let (from, from_device) = from.side(extent.width, "copy's source")?;
+    let (to, to_device) = to.side(extent, "copy's target")?;
+    let (from, from_device) = from.side(extent, "copy's source")?;
     let kind = match (from_device, to_device) {
         (false, false) => hipMemcpyKind::hipMemcpyDefault,
         (false, true) => hipMemcpyKind::hipMemcpyHostToDevice,
@@ -257,6 +265,7 @@ unsafe fn from_2d(parameters: *const hip_Memcpy2D) -> Result<Transfer, Failure> 
         memory: p.dstMemoryType,
         host: p.dstHost,
         device: p.dstDevice,
+        array: p.dstArray,
         pitch: p.dstPitch,
         height: 0,
         at: [p.dstXInBytes, p.dstY, 0],
@@ -265,6 +274,7 @@ unsafe fn from_2d(parameters: *const hip_Memcpy2D) -> Result<Transfer, Failure> 
         memory: p.srcMemoryType,
         host: p.srcHost,
         device: p.srcDevice,
+        array: p.srcArray,
         pitch: p.srcPitch,
         height: 0,
         at: [p.srcXInBytes, p.srcY, 0],
@@ -287,6 +297,7 @@ pub(super) unsafe fn from_driver_3d(parameters: *const HIP_MEMCPY3D) -> Result<T
         memory: p.dstMemoryType,
         host: p.dstHost,
         device: p.dstDevice,
+        array: p.dstArray,
         pitch: p.dstPitch,
         height: if p.dstHeight == 0 {
             p.Height
@@ -299,6 +310,7 @@ pub(super) unsafe fn from_driver_3d(parameters: *const HIP_MEMCPY3D) -> Result<T
         memory: p.srcMemoryType,
         host: p.srcHost,
         device: p.srcDevice,
+        array: p.srcArray,
         pitch: p.srcPitch,
         height: if p.srcHeight == 0 {
             p.Height
@@ -321,31 +333,69 @@ pub(super) unsafe fn from_driver_3d(parameters: *const HIP_MEMCPY3D) -> Result<T
 /// The pointer is null, or points to a valid struct.
 pub(super) unsafe fn from_3d(parameters: *const hipMemcpy3DParms) -> Result<Transfer, Failure> {
     let p = read!(parameters);
-    let no_array = |array: hipArray_t| array.is_null().then_some(()).ok_or_else(no_arrays);
-    no_array(p.srcArray)?;
-    no_array(p.dstArray)?;
-    let side = |pointer: abi::hipPitchedPtr, at: abi::hipPos, what| {
+    let of = |handle: hipArray_t| match handle.is_null() {
+        true => Ok(None),
+        false => array(handle).map(Some),
+    };
+    let arrays = [of(p.dstArray)?, of(p.srcArray)?];
+    let sizes = arrays
+        .each_ref()
+        .map(|array| array.as_ref().map(|array| array.element_bytes()));
+    if let [Some(to), Some(from)] = sizes
+        && to != from
+    {
+        return Err(Failure::value(format_args!(
+            "elements of {from} bytes are copied to an array of elements of {to} bytes"
+        )));
+    }
+    // If an array takes part, the width is in its elements. If its layers are rows, the copy's layers are, too.
+    let mut extent = Extent {
+        width: p
+            .extent
+            .width
+            .saturating_mul(sizes[0].or(sizes[1]).unwrap_or(1)),
+        height: p.extent.height,
+        depth: p.extent.depth,
+    };
+    if arrays
+        .iter()
+        .flatten()
+        .any(|array| array.has_layers_of_one_row())
+    {
+        (extent.height, extent.depth) = (extent.depth, extent.height);
+    }
+    let side = |array: &Option<Arc<Array>>, pointer: abi::hipPitchedPtr, at: abi::hipPos, what| {
+        let mut at = [at.x, at.y, at.z];
+        if let Some(array) = array {
+            if !pointer.ptr.is_null() {
+                return Err(Failure::value(format_args!(
+                    "the {what} is an array and memory at {:p}, but must be one of them",
+                    pointer.ptr
+                )));
+            }
+            at[0] = at[0].saturating_mul(array.element_bytes());
+            if array.has_layers_of_one_row() {
+                at.swap(1, 2);
+            }
+            return array.side(at, extent, what);
+        }
         let named = Named {
             memory: hipMemoryType::hipMemoryTypeUnified,
             host: std::ptr::null(),
             device: pointer.ptr,
+            array: std::ptr::null_mut(),
             pitch: pointer.pitch,
             height: if pointer.ysize == 0 {
-                p.extent.height
+                extent.height
             } else {
                 pointer.ysize
             },
-            at: [at.x, at.y, at.z],
+            at,
         };
-        named.side(p.extent.width, what).map(|(side, _)| side)
+        named.side(extent, what).map(|(side, _)| side)
     };
-    let extent = Extent {
-        width: p.extent.width,
-        height: p.extent.height,
-        depth: p.extent.depth,
-    };
-    let to = side(p.dstPtr, p.dstPos, "copy's target")?;
-    let from = side(p.srcPtr, p.srcPos, "copy's source")?;
+    let to = side(&arrays[0], p.dstPtr, p.dstPos, "copy's target")?;
+    let from = side(&arrays[1], p.srcPtr, p.srcPos, "copy's source")?;
     Transfer::new(to, from, extent, p.kind)
 }
 

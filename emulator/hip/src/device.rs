@@ -143,7 +143,7 @@ pub(super) unsafe fn hipSetValidDevices(devices: *mut c_int, count: c_int) -> Re
 
 pub(super) unsafe fn hipDeviceSynchronize() -> Result<(), Failure> {
     let device = Runtime::get().current()?;
-    capture::refuse_waiting_for_all(&device)?;
+    capture::refuse_waiting_for_all()?;
     device.queues.wait_for_all()?;
     device.faults.report(Waits::Device)
 }

@@ -8,11 +8,12 @@ use super::{
     error::{Failure, out},
     graph::capture,
     objects::{
-        event::{EVENTS, Event, Record, event},
+        event::{EVENTS, Event, Record, Recorded, event},
         operation::Operation,
+        shared_event::{SharedEvent, SharedRecord},
         stream::{StreamRef, stream},
     },
-    runtime::Runtime,
+    runtime::{Device, Runtime},
 };
 
 pub(super) unsafe fn hipEventCreate(event: *mut hipEvent_t) -> Result<(), Failure> {
@@ -46,12 +47,24 @@ pub(super) unsafe fn hipEventCreateWithFlags(
         ));
     }
     let device = Runtime::get().current()?;
-    let handle = EVENTS.insert_with(|id| {
-        let timed = flags & abi::hipEventDisableTiming == 0;
-        Arc::new(Event::new(device, id, timed))
-    });
-    event.set(ptr::without_provenance_mut(handle));
+    let timed = flags & abi::hipEventDisableTiming == 0;
+    let shared = match flags & abi::hipEventInterprocess {
+        0 => None,
+        // Where processes cannot share memory, it is an event as any other.
+        _ => SharedEvent::new().ok(),
+    };
+    event.set(make(device, timed, shared));
     Ok(())
+}
+
+/// Makes an event and its handle.
+pub(super) fn make(
+    device: Arc<Device>,
+    timed: bool,
+    shared: Option<Arc<SharedEvent>>,
+) -> hipEvent_t {
+    let handle = EVENTS.insert_with(|id| Arc::new(Event::new(device, id, timed, shared)));
+    ptr::without_provenance_mut(handle)
 }
 
 pub(super) unsafe fn hipEventDestroy(event: hipEvent_t) -> Result<(), Failure> {
@@ -83,6 +96,10 @@ pub(super) fn check_device(event: &Event, stream: &StreamRef) -> Result<(), Fail
 pub(super) fn record_in(event: &Event, stream: &StreamRef) {
     let (task, sequence) = stream.mark();
     event.recorded_at(Arc::clone(&stream.device), stream.waits(), sequence, task);
+    if let Some(shared) = &event.shared {
+        // An error means that the device is going, with the stream.
+        let _ = stream.enqueue(Operation::Host(shared.record().reach()));
+    }
 }
 
 pub(super) unsafe fn hipEventRecord(event: hipEvent_t, stream: hipStream_t) -> Result<(), Failure> {
@@ -114,8 +131,26 @@ pub(super) unsafe fn hipEventRecordWithFlags(
     Ok(())
 }
 
+/// The record of an event that a call waits for or asks about. Neither is allowed during a capture, which it invalidates.
+fn awaited(event: hipEvent_t) -> Result<Option<Recorded>, Failure> {
+    let event = self::event(event)?;
+    if let Some(Record::Captured(point)) = event.record() {
+        capture::invalidate(&point);
+    }
+    event.happens()
+}
+
+/// The last record of an event that processes share, wherever it was recorded.
+fn shared_record(event: hipEvent_t) -> Result<Option<SharedRecord>, Failure> {
+    let event = self::event(event)?;
+    Ok(event.shared.as_ref().and_then(SharedEvent::last))
+}
+
 pub(super) unsafe fn hipEventSynchronize(event: hipEvent_t) -> Result<(), Failure> {
-    let Some(recorded) = self::event(event)?.happens()? else {
+    if let Some(record) = shared_record(event)? {
+        record.wait();
+    }
+    let Some(recorded) = awaited(event)? else {
         return Ok(());
     };
     recorded.task.wait()?;
@@ -123,14 +158,20 @@ pub(super) unsafe fn hipEventSynchronize(event: hipEvent_t) -> Result<(), Failur
 }
 
 pub(super) unsafe fn hipEventQuery(event: hipEvent_t) -> Result<(), Failure> {
-    let Some(recorded) = self::event(event)?.happens()? else {
+    let not_ready = || {
+        Failure::new(
+            hipError_t::hipErrorNotReady,
+            "the stream has not reached the event",
+        )
+    };
+    if shared_record(event)?.is_some_and(|record| !record.is_reached()) {
+        return Err(not_ready());
+    }
+    let Some(recorded) = awaited(event)? else {
         return Ok(());
     };
     if !recorded.task.is_over() {
-        return Err(Failure::new(
-            hipError_t::hipErrorNotReady,
-            "the stream has not reached the event",
-        ));
+        return Err(not_ready());
     }
     recorded.device.faults.report(recorded.waits)
 }

@@ -10,12 +10,14 @@ use super::{
 /// The functions' bodies, by HIP's names. A missing body is a compile error below.
 mod bodies {
     pub(super) use super::super::{
-        allocation::*, callback::*, context::*, copy::*, device::*, error::*, event::*, fill::*,
-        function::*, graph::attributes::*, graph::capture::*, graph::dot::*, graph::executable::*,
-        graph::generic::*, graph::memory::*, graph::nodes::*, graph::query::*,
-        graph::user_objects::*, graph::*, launch::*, module::*, per_thread::*, pointer::*, pool::*,
-        profiler::*, properties::*, registry::*, removal::*, rtc::driver::*, rtc::*, stream::*,
-        stream_memory::*, symbols::*, texture::*, values::*, virtual_memory::*,
+        advice::*, allocation::*, array::*, array_copy::*, callback::*, context::*, copy::*,
+        device::*, error::*, event::*, fill::*, function::*, graph::attributes::*,
+        graph::capture::*, graph::dot::*, graph::executable::*, graph::generic::*,
+        graph::memory::*, graph::nodes::*, graph::query::*, graph::user_objects::*, graph::*,
+        ipc::*, launch::*, library::*, module::*, per_thread::*, pointer::*, pool::*, profiler::*,
+        properties::*, registry::*, removal::*, rtc::driver::*, rtc::*, stream::*,
+        stream_attributes::*, stream_memory::*, symbols::*, texture::*, values::*,
+        virtual_memory::*,
     };
 }
 

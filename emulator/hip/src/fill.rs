@@ -6,6 +6,7 @@ use ferrowave_hip_abi::{hipDeviceptr_t, hipExtent, hipPitchedPtr, hipStream_t};
 
 use super::{
     error::Failure,
+    graph::capture,
     objects::{
         operation::Operation,
         stream::{default_stream, stream},
@@ -38,6 +39,7 @@ pub(super) fn rows(
 macro_rules! fills {
     ($($name:ident, $in_stream:ident($($argument:ident: $type:ty),*) = $fill:expr;)*) => {$(
         pub(super) unsafe fn $name($($argument: $type),*) -> Result<(), Failure> {
+            capture::refuse_synchronous()?;
             default_stream()?.submit_and_wait(Operation::Fill($fill?))
         }
 

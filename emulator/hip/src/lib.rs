@@ -28,7 +28,10 @@
 
 #![expect(non_snake_case, reason = "HIP's own names")]
 
+mod advice;
 mod allocation;
+mod array;
+mod array_copy;
 mod callback;
 pub mod check;
 mod context;
@@ -43,7 +46,9 @@ mod function;
 mod graph;
 mod handles;
 mod image;
+mod ipc;
 mod launch;
+mod library;
 mod limits;
 mod module;
 mod objects;
@@ -59,6 +64,7 @@ mod removal;
 mod rtc;
 mod runtime;
 mod stream;
+mod stream_attributes;
 mod stream_memory;
 mod symbols;
 mod task;

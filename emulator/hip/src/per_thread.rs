@@ -5,12 +5,16 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use ferrowave_hip_abi::{
-    dim3, hipEvent_t, hipExtent, hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipHostFn_t,
-    hipMemcpy3DParms, hipMemcpyKind, hipPitchedPtr, hipStream_t, hipStreamCallback_t,
-    hipStreamCaptureMode, hipStreamCaptureStatus,
+    dim3, hipArray_const_t, hipArray_t, hipEvent_t, hipExtent, hipGraph_t, hipGraphExec_t,
+    hipGraphNode_t, hipHostFn_t, hipMemcpy3DParms, hipMemcpyKind, hipPitchedPtr, hipStream_t,
+    hipStreamCallback_t, hipStreamCaptureMode, hipStreamCaptureStatus,
 };
 
 use super::{
+    array_copy::{
+        hipMemcpy2DFromArray, hipMemcpy2DFromArrayAsync, hipMemcpy2DToArray,
+        hipMemcpy2DToArrayAsync, hipMemcpyFromArray,
+    },
     callback::{hipLaunchHostFunc, hipStreamAddCallback},
     copy::{
         hipMemcpy, hipMemcpy2D, hipMemcpy2DAsync, hipMemcpy3D, hipMemcpy3DAsync, hipMemcpyAsync,
@@ -51,6 +55,11 @@ per_thread! {
     hipLaunchHostFunc_spt = hipLaunchHostFunc(stream: hipStream_t, function: hipHostFn_t, user_data: *mut c_void);
     hipLaunchKernel_spt = hipLaunchKernel(function_address: *const c_void, num_blocks: dim3, dim_blocks: dim3, args: *mut *mut c_void, shared_mem_bytes: usize, stream: hipStream_t);
     hipMemcpy2DAsync_spt = hipMemcpy2DAsync(dst: *mut c_void, dpitch: usize, src: *const c_void, spitch: usize, width: usize, height: usize, kind: hipMemcpyKind, stream: hipStream_t);
+    hipMemcpy2DFromArray_spt = hipMemcpy2DFromArray(dst: *mut c_void, dpitch: usize, src: hipArray_const_t, w_offset: usize, h_offset: usize, width: usize, height: usize, kind: hipMemcpyKind);
+    hipMemcpy2DFromArrayAsync_spt = hipMemcpy2DFromArrayAsync(dst: *mut c_void, dpitch: usize, src: hipArray_const_t, w_offset: usize, h_offset: usize, width: usize, height: usize, kind: hipMemcpyKind, stream: hipStream_t);
+    hipMemcpy2DToArray_spt = hipMemcpy2DToArray(dst: hipArray_t, w_offset: usize, h_offset: usize, src: *const c_void, spitch: usize, width: usize, height: usize, kind: hipMemcpyKind);
+    hipMemcpy2DToArrayAsync_spt = hipMemcpy2DToArrayAsync(dst: hipArray_t, w_offset: usize, h_offset: usize, src: *const c_void, spitch: usize, width: usize, height: usize, kind: hipMemcpyKind, stream: hipStream_t);
+    hipMemcpyFromArray_spt = hipMemcpyFromArray(dst: *mut c_void, src: hipArray_const_t, w_offset: usize, h_offset: usize, count: usize, kind: hipMemcpyKind);
     hipMemcpy2D_spt = hipMemcpy2D(dst: *mut c_void, dpitch: usize, src: *const c_void, spitch: usize, width: usize, height: usize, kind: hipMemcpyKind);
     hipMemcpy3DAsync_spt = hipMemcpy3DAsync(p: *const hipMemcpy3DParms, stream: hipStream_t);
     hipMemcpy3D_spt = hipMemcpy3D(p: *const hipMemcpy3DParms);

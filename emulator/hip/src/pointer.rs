@@ -54,7 +54,8 @@ impl Owner {
             Some(MadeBy::Host | MadeBy::Registered) => hipMemoryType::hipMemoryTypeHost,
             Some(MadeBy::Managed) => hipMemoryType::hipMemoryTypeManaged,
             Some(
-                MadeBy::Device
+                MadeBy::Array
+                | MadeBy::Device
                 | MadeBy::Pool(_)
                 | MadeBy::Graph(_)
                 | MadeBy::Mapped

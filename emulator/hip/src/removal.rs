@@ -8,9 +8,12 @@ use super::{
     context::CONTEXTS,
     error::{Failure, no_such_device},
     objects::{
+        array::ARRAYS,
         event::EVENTS,
+        library::LIBRARIES,
         mapping,
         module::{KERNELS, MODULES},
+        opened,
         stream::STREAMS,
     },
     pool::POOLS,
@@ -27,6 +30,7 @@ pub fn remove_device(ordinal: c_int) -> bool {
     // needs.
     let _ = device.queues.wait_for_all();
     mapping::forget(&device);
+    opened::forget(&device);
     device.free_all();
     registry::forget(&device);
     let others = |other: &Arc<Device>| !Arc::ptr_eq(other, &device);
@@ -34,6 +38,8 @@ pub fn remove_device(ordinal: c_int) -> bool {
     POOLS.retain(|pool| others(&pool.device));
     CONTEXTS.retain(|context| others(&context.device));
     MODULES.retain(|module| others(&module.device));
+    ARRAYS.retain(|array| others(&array.device));
+    LIBRARIES.retain(|library| library.loaded().is_none_or(|module| others(&module.device)));
     EVENTS.retain(|event| others(&event.device));
     STREAMS.retain(|stream| others(&stream.device));
     true
@@ -53,7 +59,9 @@ pub(super) unsafe fn ferrowaveRemoveDevice(ordinal: c_int) -> Result<(), Failure
 fn reset(device: &Arc<Device>) -> Result<(), Failure> {
     device.queues.wait_for_all()?;
     STREAMS.retain(|stream| !Arc::ptr_eq(&stream.device, device));
+    ARRAYS.retain(|array| !Arc::ptr_eq(&array.device, device));
     mapping::forget(device);
+    opened::forget(device);
     device.free_all();
     device.memory.disable_peers();
     device.faults.clear();

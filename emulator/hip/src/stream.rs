@@ -17,6 +17,7 @@ use super::{
     objects::{
         event::{Record, event},
         operation::Operation,
+        shared_event::SharedEvent,
         stream::{STREAMS, Stream, StreamRef, is_default, stream, stream_or},
     },
     runtime::Runtime,
@@ -42,6 +43,11 @@ impl StreamRef {
     /// Waits for the stream's work, and reports its failures.
     pub(super) fn synchronize(&self) -> Result<(), Failure> {
         capture::refuse_waiting(self)?;
+        self.finish()
+    }
+
+    /// As [`Self::synchronize`], for a call that does not ask whether the stream is captured.
+    pub(super) fn finish(&self) -> Result<(), Failure> {
         self.wait()?;
         self.device.faults.report(self.waits())
     }
@@ -202,12 +208,20 @@ pub(super) unsafe fn hipStreamWaitEvent(
     {
         return Ok(());
     }
+    if let Some(record) = event.shared.as_ref().and_then(SharedEvent::last)
+        && !record.is_reached()
+    {
+        // Another process may have recorded it.
+        capture::refuse_captured(&stream)?;
+        stream.enqueue(Operation::Host(record.wait_in_stream()))?;
+        return Ok(());
+    }
     match event.record() {
         // In HIP, an event that was never recorded is not waited for.
         None => Ok(()),
         Some(Record::Captured(point)) => capture::join(&stream, &point),
         Some(Record::Done(done)) => {
-            capture::refuse_waiting(&stream)?;
+            capture::refuse_captured(&stream)?;
             stream.wait_for(done.task);
             Ok(())
         }
@@ -219,8 +233,7 @@ pub(super) unsafe fn hipStreamGetPriority(
     priority: *mut c_int,
 ) -> Result<(), Failure> {
     let priority = out!(priority);
-    let stream = self::stream(stream)?;
-    priority.set(stream.object.map_or(0, |stream| stream.priority));
+    priority.set(self::stream(stream)?.priority());
     Ok(())
 }
 

@@ -132,14 +132,47 @@ macro_rules! __hip_functions_memory {
             ) -> $crate::hipError_t;
             /// Length of the allocation that starts at an address.
             optional fn hipMemPtrGetInfo(ptr: *mut ::core::ffi::c_void, size: *mut usize) -> $crate::hipError_t;
-            /// Accepted for allocated memory; has no effect.
+            /// Accepted for allocated memory. `hipMemRangeGetAttribute` tells of it; it has no other effect.
             optional fn hipMemAdvise(
                 dev_ptr: *const ::core::ffi::c_void,
                 count: usize,
                 advice: $crate::hipMemoryAdvise,
                 device: ::core::ffi::c_int,
             ) -> $crate::hipError_t;
-            /// Accepted for allocated memory; has no effect.
+            /// As `hipMemAdvise`, with a location instead of a device's number.
+            optional fn hipMemAdvise_v2(
+                dev_ptr: *const ::core::ffi::c_void,
+                count: usize,
+                advice: $crate::hipMemoryAdvise,
+                location: $crate::hipMemLocation,
+            ) -> $crate::hipError_t;
+            /// An attribute of a range of managed memory. `data_size` is the length of `data` in bytes: 4, or for the list
+            /// of devices a multiple of it.
+            optional fn hipMemRangeGetAttribute(
+                data: *mut ::core::ffi::c_void,
+                data_size: usize,
+                attribute: $crate::hipMemRangeAttribute,
+                dev_ptr: *const ::core::ffi::c_void,
+                count: usize,
+            ) -> $crate::hipError_t;
+            /// Several attributes of a range of managed memory.
+            optional fn hipMemRangeGetAttributes(
+                data: *mut *mut ::core::ffi::c_void,
+                data_sizes: *mut usize,
+                attributes: *mut $crate::hipMemRangeAttribute,
+                num_attributes: usize,
+                dev_ptr: *const ::core::ffi::c_void,
+                count: usize,
+            ) -> $crate::hipError_t;
+            /// As `hipMemPrefetchAsync`, with a location instead of a device's number. `flags` must be 0.
+            optional fn hipMemPrefetchAsync_v2(
+                dev_ptr: *const ::core::ffi::c_void,
+                count: usize,
+                location: $crate::hipMemLocation,
+                flags: ::core::ffi::c_uint,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// Accepted for allocated memory. `hipMemRangeGetAttribute` tells of it; it has no other effect.
             optional fn hipMemPrefetchAsync(
                 dev_ptr: *const ::core::ffi::c_void,
                 count: usize,
@@ -283,6 +316,22 @@ macro_rules! __hip_functions_memory {
                 os_handle: *mut ::core::ffi::c_void,
                 handle_type: $crate::hipMemAllocationHandleType,
             ) -> $crate::hipError_t;
+            /// A handle with which other processes can open the allocation that contains an address, until it is freed.
+            /// `hipErrorInvalidValue` for memory that is not `hipMalloc`'s. No other thread may write it meanwhile.
+            optional fn hipIpcGetMemHandle(
+                handle: *mut $crate::hipIpcMemHandle_t,
+                dev_ptr: *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// Opens an allocation of another process on the current device, at an address of its own. `flags` must be
+            /// `hipIpcMemLazyEnablePeerAccess`. `hipErrorInvalidContext` in the process of the handle,
+            /// `hipErrorInvalidDevicePointer` if the allocation was freed or the process has ended.
+            optional fn hipIpcOpenMemHandle(
+                dev_ptr: *mut *mut ::core::ffi::c_void,
+                handle: $crate::hipIpcMemHandle_t,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// Closes memory of `hipIpcOpenMemHandle`, after the work of all devices.
+            optional fn hipIpcCloseMemHandle(dev_ptr: *mut ::core::ffi::c_void) -> $crate::hipError_t;
         }
     };
 }

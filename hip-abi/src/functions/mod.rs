@@ -1,5 +1,6 @@
 //! The one table of functions, grouped in files by topic, and the struct made from it.
 
+mod arrays;
 mod copies;
 mod devices;
 mod errors;
@@ -34,7 +35,7 @@ macro_rules! for_each_hip_function {
         $crate::__hip_functions_start! {
             __hip_functions_errors __hip_functions_devices __hip_functions_memory __hip_functions_copies
             __hip_functions_modules __hip_functions_launches __hip_functions_streams __hip_functions_graphs
-            __hip_functions_textures __hip_functions_per_thread
+            __hip_functions_arrays __hip_functions_textures __hip_functions_per_thread
             __hip_functions_end $callback [$($($prefix)*;)?]
         }
     };

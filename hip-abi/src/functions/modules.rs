@@ -230,6 +230,43 @@ macro_rules! __hip_functions_modules {
             ) -> $crate::hipError_t;
             /// As `hiprtcLinkDestroy`.
             optional fn hipLinkDestroy(state: $crate::hipLinkState_t) -> $crate::hipError_t;
+            /// Makes a library of a code object in memory, which is loaded on the device that is current when the library
+            /// is first asked for a kernel. The memory must stay as it is until then. `hipErrorInvalidValue` if there
+            /// are options of the JIT; those of libraries are ignored.
+            optional fn hipLibraryLoadData(
+                library: *mut $crate::hipLibrary_t,
+                code: *const ::core::ffi::c_void,
+                jit_options: *mut $crate::hipJitOption,
+                jit_options_values: *mut *mut ::core::ffi::c_void,
+                num_jit_options: ::core::ffi::c_uint,
+                library_options: *mut $crate::hipLibraryOption,
+                library_option_values: *mut *mut ::core::ffi::c_void,
+                num_library_options: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// As `hipLibraryLoadData`, of a file. `hipErrorInvalidValue` if it does not exist.
+            optional fn hipLibraryLoadFromFile(
+                library: *mut $crate::hipLibrary_t,
+                file_name: *const ::core::ffi::c_char,
+                jit_options: *mut $crate::hipJitOption,
+                jit_options_values: *mut *mut ::core::ffi::c_void,
+                num_jit_options: ::core::ffi::c_uint,
+                library_options: *mut $crate::hipLibraryOption,
+                library_option_values: *mut *mut ::core::ffi::c_void,
+                num_library_options: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// Unloads a library with its kernels.
+            optional fn hipLibraryUnload(library: $crate::hipLibrary_t) -> $crate::hipError_t;
+            /// A library's kernel by name. `hipErrorNotFound` if there is none.
+            optional fn hipLibraryGetKernel(
+                kernel: *mut $crate::hipKernel_t,
+                library: $crate::hipLibrary_t,
+                name: *const ::core::ffi::c_char,
+            ) -> $crate::hipError_t;
+            /// The number of a library's kernels.
+            optional fn hipLibraryGetKernelCount(
+                count: *mut ::core::ffi::c_uint,
+                library: $crate::hipLibrary_t,
+            ) -> $crate::hipError_t;
             /// How much dynamic LDS each of `num_blocks` workgroups on a compute unit may have, in bytes.
             optional fn hipOccupancyAvailableDynamicSMemPerBlock(
                 dynamic_smem_size: *mut usize,

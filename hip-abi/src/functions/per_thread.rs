@@ -224,6 +224,61 @@ macro_rules! __hip_functions_per_thread {
                 event: $crate::hipEvent_t,
                 flags: ::core::ffi::c_uint,
             ) -> $crate::hipError_t;
+            /// As `hipMemcpy2DFromArray`, for the thread's own default stream.
+            optional fn hipMemcpy2DFromArray_spt(
+                dst: *mut ::core::ffi::c_void,
+                dpitch: usize,
+                src: $crate::hipArray_const_t,
+                w_offset: usize,
+                h_offset: usize,
+                width: usize,
+                height: usize,
+                kind: $crate::hipMemcpyKind,
+            ) -> $crate::hipError_t;
+            /// As `hipMemcpy2DFromArrayAsync`, for the thread's own default stream.
+            optional fn hipMemcpy2DFromArrayAsync_spt(
+                dst: *mut ::core::ffi::c_void,
+                dpitch: usize,
+                src: $crate::hipArray_const_t,
+                w_offset: usize,
+                h_offset: usize,
+                width: usize,
+                height: usize,
+                kind: $crate::hipMemcpyKind,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// As `hipMemcpy2DToArray`, for the thread's own default stream.
+            optional fn hipMemcpy2DToArray_spt(
+                dst: $crate::hipArray_t,
+                w_offset: usize,
+                h_offset: usize,
+                src: *const ::core::ffi::c_void,
+                spitch: usize,
+                width: usize,
+                height: usize,
+                kind: $crate::hipMemcpyKind,
+            ) -> $crate::hipError_t;
+            /// As `hipMemcpy2DToArrayAsync`, for the thread's own default stream.
+            optional fn hipMemcpy2DToArrayAsync_spt(
+                dst: $crate::hipArray_t,
+                w_offset: usize,
+                h_offset: usize,
+                src: *const ::core::ffi::c_void,
+                spitch: usize,
+                width: usize,
+                height: usize,
+                kind: $crate::hipMemcpyKind,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// As `hipMemcpyFromArray`, for the thread's own default stream.
+            optional fn hipMemcpyFromArray_spt(
+                dst: *mut ::core::ffi::c_void,
+                src: $crate::hipArray_const_t,
+                w_offset: usize,
+                h_offset: usize,
+                count: usize,
+                kind: $crate::hipMemcpyKind,
+            ) -> $crate::hipError_t;
         }
     };
 }

@@ -115,6 +115,24 @@ macro_rules! __hip_functions_streams {
                 stream: $crate::hipStream_t,
                 flags: *mut ::core::ffi::c_uint,
             ) -> $crate::hipError_t;
+            /// Sets an attribute of a stream: the policy (3, `hipSynchronizationPolicy`) by which threads wait for it.
+            /// It is only stored. `hipErrorInvalidValue` for others, `hipErrorStreamCaptureUnsupported` during a capture.
+            optional fn hipStreamSetAttribute(
+                stream: $crate::hipStream_t,
+                attr: ::core::ffi::c_uint,
+                value: *const ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// An attribute of a stream: the policy (3) or the priority (8, `int`).
+            optional fn hipStreamGetAttribute(
+                stream: $crate::hipStream_t,
+                attr: ::core::ffi::c_uint,
+                value_out: *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// Copies the attributes that can be set.
+            optional fn hipStreamCopyAttributes(
+                dst: $crate::hipStream_t,
+                src: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
             /// A stream's device.
             optional fn hipStreamGetDevice(
                 stream: $crate::hipStream_t,
@@ -173,6 +191,18 @@ macro_rules! __hip_functions_streams {
             /// Swaps the calling thread's capture mode with the given one.
             optional fn hipThreadExchangeStreamCaptureMode(
                 mode: *mut $crate::hipStreamCaptureMode,
+            ) -> $crate::hipError_t;
+            /// A handle with which other processes can open an event of `hipEventInterprocess` while it exists.
+            /// `hipErrorInvalidConfiguration` for another event, `hipErrorInvalidValue` for none.
+            optional fn hipIpcGetEventHandle(
+                handle: *mut $crate::hipIpcEventHandle_t,
+                event: $crate::hipEvent_t,
+            ) -> $crate::hipError_t;
+            /// Opens an event of another process. `hipErrorInvalidContext` in the process of the handle,
+            /// `hipErrorInvalidValue` if the event was destroyed or the process has ended.
+            optional fn hipIpcOpenEventHandle(
+                event: *mut $crate::hipEvent_t,
+                handle: $crate::hipIpcEventHandle_t,
             ) -> $crate::hipError_t;
             /// As `hipEventRecord`, with flags 0 or 1 (external to a capture).
             optional fn hipEventRecordWithFlags(

@@ -1,5 +1,5 @@
-//! Functions of HIP that this project does not support: textures except of linear memory, surfaces and arrays, sharing
-//! between processes, graphics and external memory, and `hipLibrary*`.
+//! Functions of HIP that this project does not support: textures except of linear memory, surfaces, mipmapped arrays,
+//! graphics and external memory.
 
 /// Calls the macro `callback` with the names of all HIP functions that the emulator does not implement. A library still
 /// exports them, so that programs linked against them start. Each returns `hipErrorNotSupported` for any arguments.
@@ -9,12 +9,6 @@ macro_rules! for_each_unsupported_hip_function {
         $callback! {
             __hipRegisterSurface
             __hipRegisterTexture
-            hipArray3DCreate
-            hipArray3DGetDescriptor
-            hipArrayCreate
-            hipArrayDestroy
-            hipArrayGetDescriptor
-            hipArrayGetInfo
             hipBindTexture
             hipBindTexture2D
             hipBindTextureToArray
@@ -26,10 +20,8 @@ macro_rules! for_each_unsupported_hip_function {
             hipDeviceGetTexture1DLinearMaxWidth
             hipExternalMemoryGetMappedBuffer
             hipExternalMemoryGetMappedMipmappedArray
-            hipFreeArray
             hipFreeMipmappedArray
             hipGLGetDevices
-            hipGetChannelDesc
             hipGetMipmappedArrayLevel
             hipGetTextureAlignmentOffset
             hipGetTextureObjectResourceDesc
@@ -57,52 +49,17 @@ macro_rules! for_each_unsupported_hip_function {
             hipGraphicsUnregisterResource
             hipImportExternalMemory
             hipImportExternalSemaphore
-            hipIpcCloseMemHandle
-            hipIpcGetEventHandle
-            hipIpcGetMemHandle
-            hipIpcOpenEventHandle
-            hipIpcOpenMemHandle
-            hipLibraryGetKernel
-            hipLibraryGetKernelCount
-            hipLibraryLoadData
-            hipLibraryLoadFromFile
-            hipLibraryUnload
-            hipMalloc3DArray
-            hipMallocArray
             hipMallocMipmappedArray
-            hipMemAdvise_v2
             hipMemGetHandleForAddressRange
             hipMemMapArrayAsync
             hipMemPoolExportPointer
             hipMemPoolExportToShareableHandle
             hipMemPoolImportFromShareableHandle
             hipMemPoolImportPointer
-            hipMemPrefetchAsync_v2
-            hipMemRangeGetAttribute
-            hipMemRangeGetAttributes
-            hipMemcpy2DArrayToArray
-            hipMemcpy2DFromArray
-            hipMemcpy2DFromArrayAsync
-            hipMemcpy2DFromArrayAsync_spt
-            hipMemcpy2DFromArray_spt
-            hipMemcpy2DToArray
-            hipMemcpy2DToArrayAsync
-            hipMemcpy2DToArrayAsync_spt
-            hipMemcpy2DToArray_spt
             hipMemcpy3DBatchAsync
             hipMemcpy3DPeer
             hipMemcpy3DPeerAsync
-            hipMemcpyAtoA
-            hipMemcpyAtoD
-            hipMemcpyAtoH
-            hipMemcpyAtoHAsync
             hipMemcpyBatchAsync
-            hipMemcpyDtoA
-            hipMemcpyFromArray
-            hipMemcpyFromArray_spt
-            hipMemcpyHtoA
-            hipMemcpyHtoAAsync
-            hipMemcpyToArray
             hipMipmappedArrayCreate
             hipMipmappedArrayDestroy
             hipMipmappedArrayGetLevel
@@ -111,9 +68,6 @@ macro_rules! for_each_unsupported_hip_function {
             hipProfilerStart
             hipProfilerStop
             hipSignalExternalSemaphoresAsync
-            hipStreamCopyAttributes
-            hipStreamGetAttribute
-            hipStreamSetAttribute
             hipTexObjectCreate
             hipTexObjectDestroy
             hipTexObjectGetResourceDesc

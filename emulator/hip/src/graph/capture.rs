@@ -19,24 +19,23 @@ use ferrowave_hip_abi::{
 use crate::{
     error::{Failure, out, read},
     objects::{
-        capture::{CAPTURES, Capturing, locked},
+        capture::{CAPTURES, Capture, Capturing, locked},
         event::Point,
         graph::{Graph, graph, listed},
         operation::Operation,
         stream::{StreamRef, stream},
     },
-    runtime::Device,
+    runtime::Runtime,
 };
 
 fn failure(code: hipError_t, detail: &str) -> Failure {
     Failure::new(code, detail)
 }
 
-/// Rejects work on the default stream while a blocking stream is being captured, because it would have to wait for
-/// that.
+/// Rejects a question whether the default stream is captured while a blocking stream is. Work of the default stream runs
+/// at once, as in CLR.
 fn check_default(stream: &StreamRef) -> Result<(), Failure> {
-    let device = &stream.device;
-    if device.captures.load(Ordering::Relaxed) == 0 {
+    if stream.object.is_some() || stream.device.captures.load(Ordering::Relaxed) == 0 {
         return Ok(());
     }
     Err(failure(
@@ -45,10 +44,68 @@ fn check_default(stream: &StreamRef) -> Result<(), Failure> {
     ))
 }
 
+/// The captures that the calling thread began, and those in streams of its current device. CLR looks at those of all
+/// devices.
+fn nearby() -> Vec<Arc<Capture>> {
+    let mut captures = CAPTURES.all();
+    if captures.is_empty() {
+        return captures;
+    }
+    let (device, thread) = (Runtime::get().current().ok(), thread::current().id());
+    captures.retain(|capture| {
+        let on_device = device.as_ref();
+        capture.thread == thread || on_device.is_some_and(|of| Arc::ptr_eq(of, &capture.device))
+    });
+    captures
+}
+
+/// The captures that forbid calls that may be unsafe: none if the thread's mode is relaxed, the thread's own that are not
+/// relaxed, and others of mode global if the thread's mode is that too.
+fn forbidding() -> Vec<Arc<Capture>> {
+    let mode = MODE.get();
+    if mode == Mode::hipStreamCaptureModeRelaxed {
+        return Vec::new();
+    }
+    let mut captures = nearby();
+    captures.retain(|capture| match capture.mode {
+        Mode::hipStreamCaptureModeRelaxed => false,
+        Mode::hipStreamCaptureModeGlobal if mode == capture.mode => true,
+        _ => capture.thread == thread::current().id(),
+    });
+    captures
+}
+
+/// Fails if there are such captures, and invalidates them.
+fn none_of(captures: &[Arc<Capture>], code: hipError_t, detail: &str) -> Result<(), Failure> {
+    if captures.is_empty() {
+        return Ok(());
+    }
+    captures.iter().for_each(|capture| capture.invalidate());
+    Err(failure(code, detail))
+}
+
+/// Rejects a call that is unsafe during a capture, such as `hipMalloc` (CLR's `CHECK_STREAM_CAPTURE_SUPPORTED`).
+pub(crate) fn refuse_unsafe() -> Result<(), Failure> {
+    none_of(
+        &forbidding(),
+        hipError_t::hipErrorStreamCaptureUnsupported,
+        "a stream is captured, during which only threads whose capture mode is relaxed \
+         (hipThreadExchangeStreamCaptureMode) may call this function",
+    )
+}
+
+/// Rejects a copy or memset that waits while a stream is captured, in whatever mode (CLR's `CHECK_STREAM_CAPTURING`).
+pub(crate) fn refuse_synchronous() -> Result<(), Failure> {
+    none_of(
+        &nearby(),
+        hipError_t::hipErrorStreamCaptureImplicit,
+        "a stream is captured, and this function uses the default stream and waits for it",
+    )
+}
+
 /// Adds a node to the graph of a stream's capture. Returns false if the stream is not being captured.
 pub(crate) fn add(stream: &StreamRef, operation: &Operation) -> Result<bool, Failure> {
     let Some(object) = &stream.object else {
-        check_default(stream)?;
         return Ok(false);
     };
     let mut part = locked(&object.capture);
@@ -91,35 +148,35 @@ pub(crate) fn refuse(stream: &StreamRef, why: &str) -> Result<(), Failure> {
 }
 
 /// Rejects waiting for captured work, which does not run.
-pub(crate) fn refuse_waiting(stream: &StreamRef) -> Result<(), Failure> {
-    if stream.object.is_none() {
-        return check_default(stream);
-    }
+pub(crate) fn refuse_captured(stream: &StreamRef) -> Result<(), Failure> {
     refuse(
         stream,
         "captured work does not run, so no call can wait for it",
     )
 }
 
-/// Rejects a wait for a device while one of its streams is captured, and invalidates the captures (`hipDeviceSynchronize`
-/// in CLR's `hip_device_runtime.cpp`, which looks at the streams of all devices).
-pub(crate) fn refuse_waiting_for_all(device: &Arc<Device>) -> Result<(), Failure> {
-    let mut captures = CAPTURES.all();
-    captures.retain(|capture| Arc::ptr_eq(&capture.device, device));
-    if captures.is_empty() {
+/// Rejects a wait for a stream that is captured, and for any but the default stream while a capture forbids unsafe calls
+/// (`Stream::StreamCaptureOngoing` in CLR's `hip_stream.cpp`).
+pub(crate) fn refuse_waiting(stream: &StreamRef) -> Result<(), Failure> {
+    if stream.object.is_none() {
         return Ok(());
     }
-    captures.iter().for_each(|capture| capture.invalidate());
-    Err(failure(
+    refuse_captured(stream)?;
+    refuse_unsafe()
+}
+
+/// Rejects a wait for a device while streams are captured (CLR's `CHECK_SUPPORTED_DURING_CAPTURE`).
+pub(crate) fn refuse_waiting_for_all() -> Result<(), Failure> {
+    none_of(
+        &nearby(),
         hipError_t::hipErrorStreamCaptureUnsupported,
         "a stream is captured, and captured work does not run, so no call can wait for the device",
-    ))
+    )
 }
 
 /// A stream's position in its capture; `None` if it is not being captured.
 pub(crate) fn point(stream: &StreamRef) -> Result<Option<Point>, Failure> {
     let Some(object) = &stream.object else {
-        check_default(stream)?;
         return Ok(None);
     };
     let part = locked(&object.capture);
@@ -131,6 +188,13 @@ pub(crate) fn point(stream: &StreamRef) -> Result<Option<Point>, Failure> {
         capture: capturing.capture.id,
         next: capturing.next.clone(),
     }))
+}
+
+/// Invalidates the capture of a position, unless it has ended.
+pub(crate) fn invalidate(point: &Point) {
+    if let Some(capture) = CAPTURES.get(point.capture) {
+        capture.invalidate();
+    }
 }
 
 /// Makes a stream wait for a position in a capture. The stream joins the capture.
@@ -398,7 +462,7 @@ pub(crate) unsafe fn hipStreamUpdateCaptureDependencies(
 }
 
 thread_local! {
-    /// Stored for programs that query it. It has no effect, because no call is unsafe during a capture here.
+    /// Which captures forbid the thread unsafe calls.
     static MODE: Cell<Mode> = const { Cell::new(Mode::hipStreamCaptureModeGlobal) };
 }
 

@@ -10,6 +10,7 @@ use crate::{
     error::Failure,
     runtime::{
         Device, Runtime,
+        advice::Advice,
         allocations::{Made, MadeBy},
     },
 };
@@ -70,6 +71,10 @@ impl Device {
         }
         if let MadeBy::Graph(memory) = &made.by {
             memory.was_freed();
+        }
+        if let (MadeBy::Managed, Some(info)) = (&made.by, self.memory.find(base)) {
+            let forget = |advice: &mut Advice| *advice = Advice::default();
+            self.advised.change(&(base..info.end()), forget);
         }
         if matches!(made.by, MadeBy::Host | MadeBy::Managed | MadeBy::Registered) {
             for other in others(self) {

@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use ferrowave_hip_abi::{hipError_t, hipEvent_t};
 
+use super::shared_event::SharedEvent;
 use crate::{error::Failure, fault::Waits, handles::Handles, runtime::Device, task::Task};
 
 /// An event that a program made.
@@ -12,6 +13,8 @@ pub(crate) struct Event {
     /// Its handle.
     pub(crate) id: usize,
     pub(crate) timed: bool,
+    /// Its part that other processes see, if they can.
+    pub(crate) shared: Option<Arc<SharedEvent>>,
     record: Mutex<Option<Record>>,
 }
 
@@ -42,11 +45,17 @@ pub(crate) struct Recorded {
 }
 
 impl Event {
-    pub(crate) fn new(device: Arc<Device>, id: usize, timed: bool) -> Self {
+    pub(crate) fn new(
+        device: Arc<Device>,
+        id: usize,
+        timed: bool,
+        shared: Option<Arc<SharedEvent>>,
+    ) -> Self {
         Event {
             device,
             id,
             timed,
+            shared,
             record: Mutex::new(None),
         }
     }

@@ -7,6 +7,7 @@ use ferrowave_hip_abi::{hipError_t, hipStream_t};
 use super::{
     event::{Event, Record},
     graph_memory::GraphMemory,
+    host_call::HostCall,
     launch::Launch,
     transfer::{Fill, Transfer},
     value::Value,
@@ -45,14 +46,6 @@ impl Origin {
             self.device.faults.add(self.stream, self.sequence, failure);
         }
     }
-}
-
-/// A host function with its argument.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HostCall {
-    pub(crate) function: unsafe extern "C" fn(*mut c_void),
-    /// The argument's address.
-    pub(crate) data: usize,
 }
 
 /// A host function that gets its stream's error.

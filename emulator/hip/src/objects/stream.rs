@@ -6,14 +6,14 @@ use std::{
     ptr,
     sync::{
         Arc, LazyLock, Mutex, Weak,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
     thread,
 };
 
 use ferrowave_hip_abi::{
     hipError_t, hipStream_t, hipStreamCaptureMode as Mode, hipStreamDefault, hipStreamLegacy,
-    hipStreamNonBlocking, hipStreamPerThread,
+    hipStreamNonBlocking, hipStreamPerThread, hipSynchronizationPolicy,
 };
 
 use super::{
@@ -39,6 +39,8 @@ pub(crate) struct Stream {
     pub(crate) priority: c_int,
     /// The compute units that the program chose, one bit each; empty for all. It has no effect.
     pub(crate) compute_units: Vec<u32>,
+    /// How threads wait for it (`hipSynchronizationPolicy`). It is only stored.
+    pub(crate) policy: AtomicU32,
     /// The stream's part in a capture.
     pub(crate) capture: Arc<Part>,
 }
@@ -60,6 +62,7 @@ impl Stream {
             flags,
             priority,
             compute_units,
+            policy: AtomicU32::new(hipSynchronizationPolicy::hipSyncPolicyAuto.0),
             capture: Arc::default(),
         })
     }
@@ -235,6 +238,11 @@ impl StreamRef {
             DEFAULT => Waits::Device,
             id => Waits::Stream(id),
         }
+    }
+
+    /// Its priority; that of a default stream is 0.
+    pub(crate) fn priority(&self) -> c_int {
+        self.object.as_ref().map_or(0, |stream| stream.priority)
     }
 
     /// Submits an operation to the device's queues.

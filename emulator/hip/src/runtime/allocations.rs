@@ -22,6 +22,8 @@ pub(crate) struct Made {
 /// The function that made an allocation.
 #[derive(Clone)]
 pub(crate) enum MadeBy {
+    /// The memory of an array.
+    Array,
     Device,
     /// An allocation from a pool, with the pool's count of bytes in use.
     Pool(Arc<Count>),

@@ -3,10 +3,12 @@
 //! | module | contents |
 //! |---|---|
 //! | this file | devices, their list, and each thread's current device |
+//! | [`advice`] | what a program advised about memory |
 //! | [`allocations`] | a device's record of its allocations |
 //! | [`graph_memories`] | a device's record of its graphs' memory |
 //! | [`count`] | current and maximum number of bytes in use |
 
+pub(crate) mod advice;
 pub(crate) mod allocations;
 pub(crate) mod count;
 pub(crate) mod graph_memories;
@@ -22,8 +24,9 @@ use std::{
 };
 
 use ferrowave_gpu::{Family, Gpu, Product, Specifications};
-use ferrowave_hip_abi::hipError_t;
+use ferrowave_hip_abi::{hipError_t, hipSynchronizationPolicy};
 
+use advice::Advised;
 use allocations::Allocations;
 use graph_memories::GraphMemories;
 
@@ -118,6 +121,10 @@ pub(crate) struct Device {
     pub(crate) primary_uses: AtomicU32,
     /// Flags for how threads wait. They are only stored.
     pub(crate) flags: AtomicU32,
+    /// How threads wait for the default stream (`hipSynchronizationPolicy`). It is only stored.
+    pub(crate) default_policy: AtomicU32,
+    /// What the program advised about ranges of managed memory.
+    pub(crate) advised: Advised,
     /// The limits of `hipDeviceSetLimit`. They are only stored.
     pub(crate) stack_limit: AtomicUsize,
     pub(crate) heap_limit: AtomicUsize,
@@ -209,6 +216,8 @@ impl Devices {
             primary_context: OnceLock::new(),
             primary_uses: AtomicU32::new(0),
             flags: AtomicU32::new(0),
+            default_policy: AtomicU32::new(hipSynchronizationPolicy::hipSyncPolicyAuto.0),
+            advised: Advised::default(),
             // CLR's defaults (`device.hpp`, `HIP_INITIAL_DM_SIZE`).
             stack_limit: AtomicUsize::new(1024),
             heap_limit: AtomicUsize::new(8 << 20),

@@ -104,10 +104,19 @@ fn captures_that_go_wrong_are_ended_and_leave_the_stream_usable() {
             invalidated,
             "invalidated",
         );
-        // Using the default stream.
+        // Waiting for the default stream.
         succeeds(hipStreamBeginCapture(first, mode));
         let implicit = hipError_t::hipErrorStreamCaptureImplicit;
         fails(hipMemset(data, 0, 4), implicit, "default stream");
+        fails(
+            hipStreamEndCapture(first, &mut graph),
+            invalidated,
+            "invalidated",
+        );
+        // Using it without waiting.
+        succeeds(hipStreamBeginCapture(first, mode));
+        succeeds(hipMemsetAsync(data, 1, 4, ptr::null_mut()));
+        succeeds(hipStreamSynchronize(ptr::null_mut()));
         succeeds(hipStreamEndCapture(first, &mut graph));
         assert!(nodes(graph).is_empty());
         run(ready(graph), first, 1);
@@ -143,13 +152,82 @@ fn captures_that_go_wrong_are_ended_and_leave_the_stream_usable() {
 }
 
 #[test]
+fn calls_that_a_capture_forbids_invalidate_it() {
+    let device = TestDevice::new(Gpu::Gfx942);
+    let (first, second) = (stream(), stream().addr());
+    let (global, local, relaxed) = (
+        hipStreamCaptureMode::hipStreamCaptureModeGlobal,
+        hipStreamCaptureMode::hipStreamCaptureModeThreadLocal,
+        hipStreamCaptureMode::hipStreamCaptureModeRelaxed,
+    );
+    let unsupported = hipError_t::hipErrorStreamCaptureUnsupported;
+    let invalidated = hipError_t::hipErrorStreamCaptureInvalidated;
+    let success = hipError_t::hipSuccess;
+    // The codes of hipMalloc and of waiting for another stream, each in a capture, and whether each invalidates it.
+    let try_both = |of_capture: hipStreamCaptureMode, of_thread, in_thread: bool| {
+        let calls: [&(dyn Fn() -> hipError_t + Sync); 2] = [
+            // SAFETY: the result pointer is valid.
+            &|| unsafe { hipMalloc(&mut ptr::null_mut(), 16) },
+            // SAFETY: HIP checks the handle.
+            &|| unsafe { hipStreamSynchronize(ptr::without_provenance_mut(second)) },
+        ];
+        calls.map(|call| {
+            // SAFETY: the result pointers are valid; HIP checks the handles.
+            unsafe {
+                succeeds(hipStreamBeginCapture(first, of_capture));
+                let call = || {
+                    let mut mode = of_thread;
+                    succeeds(hipThreadExchangeStreamCaptureMode(&mut mode));
+                    let code = call();
+                    succeeds(hipThreadExchangeStreamCaptureMode(&mut mode));
+                    code
+                };
+                let code = match in_thread {
+                    false => call(),
+                    true => std::thread::scope(|scope| {
+                        let thread = scope.spawn(|| {
+                            device.make_current();
+                            call()
+                        });
+                        thread.join().expect("the thread ends without a panic")
+                    }),
+                };
+                let ended = hipStreamEndCapture(first, &mut ptr::null_mut());
+                (code, ended)
+            }
+        })
+    };
+    for (of_capture, of_thread, in_thread, forbidden) in [
+        (global, global, false, true),
+        (local, global, false, true),
+        (local, local, false, true),
+        (relaxed, global, false, false),
+        (global, relaxed, false, false),
+        (global, global, true, true),
+        (global, local, true, false),
+        (local, global, true, false),
+    ] {
+        let expected = match forbidden {
+            true => (unsupported, invalidated),
+            false => (success, success),
+        };
+        let found = try_both(of_capture, of_thread, in_thread);
+        assert_eq!(
+            found, [expected; 2],
+            "{of_capture:?}, {of_thread:?}, another thread: {in_thread}"
+        );
+    }
+}
+
+#[test]
 fn a_capture_ends_with_its_stream() {
     let device = TestDevice::new(Gpu::Gfx942);
     let data = buffer(&[1; 4]);
     let mode = hipStreamCaptureMode::hipStreamCaptureModeGlobal;
     let default_stream_is_usable = || {
-        // SAFETY: HIP checks the handle.
-        succeeds(unsafe { hipStreamSynchronize(ptr::null_mut()) });
+        // SAFETY: the result pointer is valid.
+        let status = result(|status| unsafe { hipStreamIsCapturing(ptr::null_mut(), status) });
+        assert_eq!(status, hipStreamCaptureStatus::hipStreamCaptureStatusNone);
     };
     // SAFETY: result pointers and the allocation are valid; HIP checks the handles.
     unsafe {
@@ -168,8 +246,9 @@ fn a_capture_ends_with_its_stream() {
                 device.make_current();
                 succeeds(hipStreamBeginCapture(hipStreamPerThread, mode));
                 let implicit = hipError_t::hipErrorStreamCaptureImplicit;
+                let mut status = hipStreamCaptureStatus::hipStreamCaptureStatusNone;
                 fails(
-                    hipStreamSynchronize(ptr::null_mut()),
+                    hipStreamIsCapturing(ptr::null_mut(), &mut status),
                     implicit,
                     "default stream",
                 );

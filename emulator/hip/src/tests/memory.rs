@@ -159,3 +159,92 @@ fn copies_between_devices_need_no_kind_of_their_own() {
     assert_eq!(contents(here, words.len()), words);
     assert_ne!(first.0, second.0);
 }
+
+#[test]
+fn ranges_of_managed_memory_keep_advice() {
+    let device = TestDevice::new(Gpu::Gfx90a);
+    let pages = 8 * 4096;
+    // SAFETY: the result pointers are valid; HIP checks ranges and attributes.
+    unsafe {
+        let data = result(|address| hipMallocManaged(address, pages, 1));
+        let ask = |attribute, from: usize, bytes| {
+            let at = data.wrapping_byte_add(from);
+            result::<c_int>(|word| {
+                hipMemRangeGetAttribute(word.cast(), 4, hipMemRangeAttribute(attribute), at, bytes)
+            })
+        };
+        let advise = |advise, from: usize, bytes, device| {
+            let at = data.wrapping_byte_add(from);
+            succeeds(hipMemAdvise(at, bytes, hipMemoryAdvise(advise), device));
+        };
+        let all = |attribute| ask(attribute, 0, pages);
+        assert_eq!([1, 2, 4, 100].map(all), [0, -2, -2, 0]);
+        // Mostly read in the first half, preferred on the host in the second.
+        advise(1, 0, pages / 2, 99);
+        advise(3, pages / 2, pages / 2, hipCpuDeviceId);
+        assert_eq!([1, 2].map(all), [0, -2]);
+        assert_eq!((ask(1, 1, 100), ask(2, pages / 2, 100)), (1, -1));
+        succeeds(hipMemPrefetchAsync(data, pages, device.0, ptr::null_mut()));
+        let on_device = hipMemLocation {
+            r#type: hipMemLocationType::hipMemLocationTypeDevice,
+            id: device.0,
+        };
+        succeeds(hipMemAdvise_v2(
+            data,
+            pages,
+            hipMemoryAdvise(100),
+            on_device,
+        ));
+        assert_eq!([4, 100].map(all), [device.0, 1]);
+        advise(101, 0, 1, device.0);
+        assert_eq!(all(100), 2);
+        // The list of devices is filled up.
+        advise(5, 0, pages, device.0);
+        advise(5, 0, pages, hipCpuDeviceId);
+        advise(6, 0, 4096, hipCpuDeviceId);
+        let mut list = [7; 4];
+        let mut word = 7;
+        let mut answers = [list.as_mut_ptr().cast(), (&raw mut word).cast()];
+        let mut lengths = [16, 4];
+        let mut attributes = [hipMemRangeAttribute(3), hipMemRangeAttribute(4)];
+        let mut ask_both = |lengths: &mut [usize; 2], count| {
+            let (answers, attributes) = (answers.as_mut_ptr(), attributes.as_mut_ptr());
+            hipMemRangeGetAttributes(
+                answers,
+                lengths.as_mut_ptr(),
+                attributes,
+                count,
+                data,
+                pages,
+            )
+        };
+        succeeds(ask_both(&mut lengths, 2));
+        fails(ask_both(&mut [6, 4], 2), INVALID, "6 bytes");
+        fails(ask_both(&mut lengths, 0), INVALID, "0 attributes");
+        assert_eq!((list, word), ([device.0, -2, -2, -2], device.0));
+        let mut out = [0_u8; 8];
+        let out = out.as_mut_ptr().cast();
+        let wrong = |bytes, attribute, at, text| {
+            let attribute = hipMemRangeAttribute(attribute);
+            fails(
+                hipMemRangeGetAttribute(out, bytes, attribute, at, 100),
+                INVALID,
+                text,
+            );
+        };
+        wrong(8, 1, data, "8 bytes");
+        wrong(4, 999, data, "from 1 to 4, or 100");
+        wrong(4, 1, allocate(4096), "not memory of hipMallocManaged");
+        wrong(
+            4,
+            1,
+            data.wrapping_byte_add(pages - 1),
+            "not inside one allocation",
+        );
+        // Freed memory takes its advice with it.
+        succeeds(hipFree(data));
+        let again = result(|address| hipMallocManaged(address, pages, 1));
+        assert_eq!(again, data, "the allocator uses the address again");
+        assert_eq!([1, 2, 4, 100].map(all), [0, -2, -2, 0]);
+    }
+}

@@ -1,11 +1,13 @@
 //! The HIP functions as a C program calls them.
 
+mod arrays;
 mod cooperative;
 mod devices;
 mod faults;
 mod graph_memory;
 mod graphs;
 mod handles;
+mod ipc;
 mod launches;
 mod mappings;
 mod memory;

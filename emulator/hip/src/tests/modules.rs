@@ -272,3 +272,111 @@ fn corrupted_code_objects_are_refused_or_harmless() {
         assert_eq!(free, total);
     }
 }
+
+#[test]
+fn libraries_are_loaded_when_they_are_asked_for_a_kernel() {
+    let device = TestDevice::new(Gpu::Gfx90a);
+    let object = code_object(Gpu::Gfx90a);
+    let library = |image: &[u8], jit| {
+        let (image, none) = (image.as_ptr().cast(), ptr::null_mut());
+        let mut library = ptr::null_mut();
+        let (jits, values) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: the image outlives the library; there are no options.
+        let code = unsafe {
+            hipLibraryLoadData(
+                &mut library,
+                image,
+                jits,
+                none,
+                jit,
+                ptr::null_mut(),
+                values,
+                0,
+            )
+        };
+        (code, library)
+    };
+    let invalid = hipError_t::hipErrorInvalidValue;
+    // SAFETY: the result pointers are valid, and the names C strings; HIP checks the handles.
+    unsafe {
+        let find = |library, name: &CStr| {
+            let mut kernel = ptr::null_mut();
+            (
+                hipLibraryGetKernel(&mut kernel, library, name.as_ptr()),
+                kernel,
+            )
+        };
+        // A wrong image is not looked at before.
+        let (code, wrong) = library(b"\x7fELV0000", 0);
+        succeeds(code);
+        fails(find(wrong, c"add").0, hipError_t::hipErrorInvalidImage, "");
+        succeeds(hipLibraryUnload(wrong));
+        fails(library(object, 1).0, invalid, "1 options of the JIT");
+
+        let (code, first) = library(object, 0);
+        succeeds(code);
+        let (code, second) = library(object, 0);
+        succeeds(code);
+        let module = load(object);
+        assert_eq!(
+            result(|count| hipLibraryGetKernelCount(count, first)),
+            result(|count| hipModuleGetFunctionCount(count, module))
+        );
+        let (code, add_kernel) = find(first, c"add");
+        succeeds(code);
+        assert_eq!(find(first, c"add").1, add_kernel);
+        assert_ne!(find(second, c"add").1, add_kernel);
+        fails(
+            find(first, c"none").0,
+            hipError_t::hipErrorNotFound,
+            "no kernel `none`",
+        );
+        fails(find(ptr::null_mut(), c"add").0, invalid, "library is null");
+        // A kernel of a library is a function, and what `hipLaunchKernel` takes.
+        let data = buffer(&[1; 64]);
+        succeeds(add(
+            add_kernel.cast(),
+            1,
+            &add_arguments(data, data, 1),
+            ptr::null_mut(),
+        ));
+        let (mut out, mut bias) = (data, 5_u32);
+        let mut arguments = [
+            (&raw mut out).cast(),
+            (&raw mut out).cast(),
+            (&raw mut bias).cast(),
+        ];
+        let one = dim3 { x: 1, y: 1, z: 1 };
+        let block = dim3 { x: 64, ..one };
+        let stub = add_kernel.cast();
+        succeeds(hipLaunchKernel(
+            stub,
+            one,
+            block,
+            arguments.as_mut_ptr(),
+            0,
+            ptr::null_mut(),
+        ));
+        assert_eq!(contents(data, 64), [7; 64]);
+
+        succeeds(hipLibraryUnload(first));
+        fails(
+            hipLibraryUnload(first),
+            hipError_t::hipErrorInvalidHandle,
+            "live library",
+        );
+        let gone = add(
+            add_kernel.cast(),
+            1,
+            &add_arguments(data, data, 1),
+            ptr::null_mut(),
+        );
+        fails(gone, hipError_t::hipErrorInvalidHandle, "live kernel");
+        drop(device);
+        fails(
+            hipLibraryUnload(second),
+            hipError_t::hipErrorInvalidHandle,
+            "live library",
+        );
+    }
+}

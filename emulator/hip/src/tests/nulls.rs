@@ -22,11 +22,13 @@ struct Arguments {
 }
 
 /// The pointee types of handles.
-const HANDLES: [&str; 14] = [
+const HANDLES: [&str; 16] = [
     "ihipStream_t",
     "ihipEvent_t",
     "ihipModule_t",
     "ihipModuleSymbol_t",
+    "ihipLibrary_t",
+    "ihipKernel_t",
     "ihipCtx_t",
     "ihipMemPoolHandle_t",
     "hipArray",

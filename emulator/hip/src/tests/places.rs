@@ -154,8 +154,8 @@ fn rows_and_layers_are_copied_and_filled_one_by_one() {
         };
         fails(
             hipMemcpy3D(&array),
-            hipError_t::hipErrorNotSupported,
-            "array",
+            hipError_t::hipErrorInvalidHandle,
+            "0x10 is not the handle of a live array",
         );
     }
 }

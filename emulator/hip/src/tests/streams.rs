@@ -309,3 +309,59 @@ fn a_mask_of_compute_units_is_kept() {
         fails(empty, value, "null or empty");
     }
 }
+
+#[test]
+fn streams_keep_the_policy_by_which_threads_wait() {
+    let _device = TestDevice::new(Gpu::Gfx90a);
+    let (policy, priority) = (3, 8);
+    let get = |stream, attribute| {
+        // SAFETY: both attributes are integers.
+        result::<c_int>(|value| unsafe { hipStreamGetAttribute(stream, attribute, value.cast()) })
+    };
+    let set = |stream, value: c_int| {
+        // SAFETY: the policy is an integer.
+        unsafe { hipStreamSetAttribute(stream, policy, (&raw const value).cast()) }
+    };
+    // SAFETY: the result pointer is valid.
+    let first = result(|stream| unsafe { hipStreamCreateWithPriority(stream, 0, -1) });
+    let default = ptr::null_mut();
+    assert_eq!((get(first, policy), get(first, priority)), (1, -1));
+    succeeds(set(first, 4));
+    assert_eq!((get(first, policy), get(default, policy)), (4, 1));
+    // SAFETY: HIP checks handles and attributes; values are null or large enough.
+    unsafe {
+        succeeds(hipStreamCopyAttributes(default, first));
+        assert_eq!((get(default, policy), get(default, priority)), (4, 0));
+        let invalid = hipError_t::hipErrorInvalidValue;
+        fails(
+            set(first, 5),
+            invalid,
+            "the policy is 5, but must be from 1 to 4",
+        );
+        fails(set(first, 0), invalid, "the policy is 0");
+        let mut value = [0_u32; 16];
+        let value = value.as_mut_ptr().cast::<c_void>();
+        fails(
+            hipStreamSetAttribute(first, priority, value),
+            invalid,
+            "8, but must be 3",
+        );
+        fails(
+            hipStreamGetAttribute(first, 1, value),
+            invalid,
+            "3 (policy) or 8",
+        );
+        fails(
+            hipStreamGetAttribute(first, 3, ptr::null_mut()),
+            invalid,
+            "null",
+        );
+        let stale = hipError_t::hipErrorInvalidHandle;
+        let other = ptr::without_provenance_mut(24);
+        fails(hipStreamCopyAttributes(first, other), stale, "0x18");
+        let mode = hipStreamCaptureMode::hipStreamCaptureModeGlobal;
+        succeeds(hipStreamBeginCapture(first, mode));
+        let unsupported = hipError_t::hipErrorStreamCaptureUnsupported;
+        fails(set(first, 1), unsupported, "captured");
+    }
+}

@@ -1,0 +1,246 @@
+//! Advice about memory and prefetches, which have no effect but on what queries answer.
+
+use std::{
+    ffi::{c_int, c_uint, c_void},
+    ops::Range,
+    slice,
+    sync::Arc,
+};
+
+use ferrowave_hip_abi::{
+    self as abi, hipMemLocation, hipMemLocationType, hipMemRangeAttribute as Attribute,
+    hipMemoryAdvise as Advise, hipStream_t,
+};
+
+use super::{
+    error::Failure,
+    objects::{
+        owner::{AddressOwner, owner_of},
+        stream::stream,
+    },
+    runtime::{Device, Runtime, advice::Advice, allocations::MadeBy},
+};
+
+/// A range of an allocation.
+struct Known {
+    device: Arc<Device>,
+    range: Range<u64>,
+    is_managed: bool,
+}
+
+impl Known {
+    /// Checks that the range lies in one allocation.
+    fn new(address: *const c_void, bytes: usize) -> Result<Self, Failure> {
+        let start = address.addr() as u64;
+        let found = match owner_of(start)? {
+            AddressOwner::Device(device, _) => device.memory.find(start).map(|info| (device, info)),
+            AddressOwner::Host => None,
+        };
+        match found {
+            Some((device, info)) if bytes > 0 && bytes as u64 <= info.end() - start => {
+                let made = device.allocations.get(info.base);
+                Ok(Known {
+                    range: start..start + bytes as u64,
+                    is_managed: made.is_some_and(|made| matches!(made.by, MadeBy::Managed)),
+                    device,
+                })
+            }
+            _ => Err(Failure::value(format_args!(
+                "{bytes} bytes at {start:#x} are not inside one allocation"
+            ))),
+        }
+    }
+
+    /// Changes what is known of managed memory. The driver keeps no advice about other memory.
+    fn change(&self, change: impl Fn(&mut Advice)) {
+        if self.is_managed {
+            self.device.advised.change(&self.range, change);
+        }
+    }
+}
+
+/// Checks that a device, or the host, exists.
+fn exists(device: c_int) -> Result<(), Failure> {
+    match device {
+        abi::hipCpuDeviceId => Ok(()),
+        _ => Runtime::get().device(device).map(drop),
+    }
+}
+
+/// The number of the device, or of the host.
+fn located(location: hipMemLocation) -> Result<c_int, Failure> {
+    match location.r#type {
+        hipMemLocationType::hipMemLocationTypeDevice => Ok(location.id),
+        hipMemLocationType::hipMemLocationTypeHost => Ok(abi::hipCpuDeviceId),
+        other => Err(Failure::value(format_args!(
+            "the location's type is {}, but must be 1 (device) or 2 (host)",
+            other.0
+        ))),
+    }
+}
+
+pub(super) unsafe fn hipMemAdvise(
+    address: *const c_void,
+    bytes: usize,
+    advise: Advise,
+    device: c_int,
+) -> Result<(), Failure> {
+    let change: fn(&mut Advice, c_int) = match advise.0 {
+        1 => |advice, _| advice.read_mostly = true,
+        2 => |advice, _| advice.read_mostly = false,
+        3 => |advice, device| advice.preferred = Some(device),
+        4 => |advice, _| advice.preferred = None,
+        5 => |advice, device| {
+            if !advice.accessed_by.contains(&device) {
+                advice.accessed_by.push(device);
+            }
+        },
+        6 => |advice, device| advice.accessed_by.retain(|other| *other != device),
+        100 => |advice, _| advice.coarse_grain = true,
+        101 => |advice, _| advice.coarse_grain = false,
+        other => {
+            return Err(Failure::value(format_args!(
+                "{other} is not an advice; expected 1 to 6, 100 or 101"
+            )));
+        }
+    };
+    // The first two are not about a device (`hipMemAdvise` in CLR's `hip_hmm.cpp`).
+    if !matches!(advise.0, 1 | 2) {
+        exists(device)?;
+    }
+    Known::new(address, bytes)?.change(|advice| change(advice, device));
+    Ok(())
+}
+
+pub(super) unsafe fn hipMemAdvise_v2(
+    address: *const c_void,
+    bytes: usize,
+    advise: Advise,
+    location: hipMemLocation,
+) -> Result<(), Failure> {
+    let device = located(location)?;
+    // SAFETY: the caller upholds the same contract.
+    unsafe { hipMemAdvise(address, bytes, advise, device) }
+}
+
+pub(super) unsafe fn hipMemPrefetchAsync(
+    address: *const c_void,
+    bytes: usize,
+    device: c_int,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    self::stream(stream)?;
+    exists(device)?;
+    Known::new(address, bytes)?.change(|advice| advice.prefetched = Some(device));
+    Ok(())
+}
+
+pub(super) unsafe fn hipMemPrefetchAsync_v2(
+    address: *const c_void,
+    bytes: usize,
+    location: hipMemLocation,
+    flags: c_uint,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    if flags != 0 {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, but must be 0"
+        )));
+    }
+    let device = located(location)?;
+    // SAFETY: the caller upholds the same contract.
+    unsafe { hipMemPrefetchAsync(address, bytes, device, stream) }
+}
+
+/// What all parts have in common, or nothing.
+fn common<T: PartialEq>(parts: &[Advice], of: impl Fn(&Advice) -> Option<T>) -> Option<T> {
+    let first = of(&parts[0]);
+    first.filter(|first| parts.iter().all(|part| of(part).as_ref() == Some(first)))
+}
+
+/// The words that answer a question, of which a caller may ask for fewer or more only in a list of devices.
+fn answer(attribute: Attribute, parts: &[Advice], words: usize) -> Option<Vec<c_int>> {
+    let device = |found: Option<c_int>| vec![found.unwrap_or(abi::hipInvalidDeviceId)];
+    Some(match attribute {
+        Attribute::hipMemRangeAttributeReadMostly => {
+            vec![parts.iter().all(|part| part.read_mostly).into()]
+        }
+        Attribute::hipMemRangeAttributePreferredLocation => {
+            device(common(parts, |part| part.preferred))
+        }
+        Attribute::hipMemRangeAttributeLastPrefetchLocation => {
+            device(common(parts, |part| part.prefetched))
+        }
+        Attribute::hipMemRangeAttributeAccessedBy => {
+            let mut devices = parts[0].accessed_by.clone();
+            devices.retain(|device| parts.iter().all(|part| part.accessed_by.contains(device)));
+            devices.resize(words, abi::hipInvalidDeviceId);
+            devices
+        }
+        Attribute::hipMemRangeAttributeCoherencyMode => {
+            vec![common(parts, |part| Some(part.coarse_grain)).map_or(2, c_int::from)]
+        }
+        _ => return None,
+    })
+}
+
+pub(super) unsafe fn hipMemRangeGetAttribute(
+    data: *mut c_void,
+    data_bytes: usize,
+    attribute: Attribute,
+    address: *const c_void,
+    bytes: usize,
+) -> Result<(), Failure> {
+    let known = Known::new(address, bytes)?;
+    if !known.is_managed {
+        return Err(Failure::value(format_args!(
+            "{address:p} is not memory of hipMallocManaged"
+        )));
+    }
+    let words = data_bytes / size_of::<c_int>();
+    let answer = answer(attribute, &known.device.advised.of(&known.range), words);
+    let answer = answer.ok_or_else(|| {
+        Failure::value(format_args!(
+            "the attribute is {}, but must be from 1 to 4, or 100",
+            attribute.0
+        ))
+    })?;
+    if data.is_null() || data_bytes == 0 || data_bytes != size_of_val(&*answer) {
+        return Err(Failure::value(format_args!(
+            "{data_bytes} bytes at {data:p} for the answer; it has 4, a list of devices a multiple of 4"
+        )));
+    }
+    for (index, word) in answer.into_iter().enumerate() {
+        // SAFETY: HIP's contract: the address has `data_bytes` bytes, which are these words.
+        unsafe { data.cast::<c_int>().add(index).write_unaligned(word) }
+    }
+    Ok(())
+}
+
+pub(super) unsafe fn hipMemRangeGetAttributes(
+    data: *mut *mut c_void,
+    data_bytes: *mut usize,
+    attributes: *mut Attribute,
+    count: usize,
+    address: *const c_void,
+    bytes: usize,
+) -> Result<(), Failure> {
+    if data.is_null() || data_bytes.is_null() || attributes.is_null() || count == 0 {
+        return Err(Failure::value(format_args!(
+            "{count} attributes at {attributes:p}, with answers at {data:p} and their lengths at {data_bytes:p}"
+        )));
+    }
+    // SAFETY: HIP's contract: the lists have that many elements.
+    let lists = unsafe {
+        (
+            slice::from_raw_parts(data, count),
+            slice::from_raw_parts(data_bytes, count),
+            slice::from_raw_parts(attributes, count),
+        )
+    };
+    for ((&data, &length), &attribute) in lists.0.iter().zip(lists.1).zip(lists.2) {
+        // SAFETY: the caller upholds the same contract.
+        unsafe { hipMemRangeGetAttribute(data, length, attribute, address, bytes) }?;
+    }
+    Ok(())
+}

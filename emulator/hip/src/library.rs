@@ -1,0 +1,119 @@
+//! Libraries: code objects that belong to no context, and their kernels.
+
+use std::{
+    ffi::{c_char, c_uint, c_void},
+    ptr,
+    sync::Arc,
+};
+
+use ferrowave_hip_abi::{hipError_t, hipJitOption, hipKernel_t, hipLibrary_t, hipLibraryOption};
+
+use super::{
+    error::{Failure, Out, out, text},
+    image::Image,
+    objects::library::{LIBRARIES, Library, library},
+};
+
+/// AMD's runtime has no JIT, and so no options for it.
+fn check_options(count: c_uint) -> Result<(), Failure> {
+    match count {
+        0 => Ok(()),
+        _ => Err(Failure::value(format_args!(
+            "{count} options of the JIT, but AMD's GPUs have none"
+        ))),
+    }
+}
+
+fn set(library: Out<hipLibrary_t>, new: Arc<Library>) {
+    library.set(ptr::without_provenance_mut(LIBRARIES.insert(new)));
+}
+
+#[expect(clippy::too_many_arguments, reason = "HIP's signature")]
+pub(super) unsafe fn hipLibraryLoadData(
+    library: *mut hipLibrary_t,
+    code: *const c_void,
+    _jit_options: *mut hipJitOption,
+    _jit_values: *mut *mut c_void,
+    jit_count: c_uint,
+    _options: *mut hipLibraryOption,
+    _values: *mut *mut c_void,
+    _count: c_uint,
+) -> Result<(), Failure> {
+    let library = out!(library);
+    check_options(jit_count)?;
+    if code.is_null() {
+        return Err(Failure::value("code is null"));
+    }
+    let code = code.expose_provenance();
+    // SAFETY: HIP's contract: a code object, until the library is loaded.
+    let image = move || unsafe { Image::at(ptr::with_exposed_provenance(code)) };
+    set(library, Library::new(image));
+    Ok(())
+}
+
+#[expect(clippy::too_many_arguments, reason = "HIP's signature")]
+pub(super) unsafe fn hipLibraryLoadFromFile(
+    library: *mut hipLibrary_t,
+    path: *const c_char,
+    _jit_options: *mut hipJitOption,
+    _jit_values: *mut *mut c_void,
+    jit_count: c_uint,
+    _options: *mut hipLibraryOption,
+    _values: *mut *mut c_void,
+    _count: c_uint,
+) -> Result<(), Failure> {
+    let library = out!(library);
+    // SAFETY: the caller upholds HIP's contract.
+    let path = unsafe { text(path, "file_name") }?;
+    let path = String::from_utf8_lossy(path.to_bytes()).into_owned();
+    check_options(jit_count)?;
+    // CLR's code, which differs from that of `hipModuleLoad`.
+    Image::open(&path).map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))?;
+    set(library, Library::new(move || Image::open(&path)));
+    Ok(())
+}
+
+pub(super) unsafe fn hipLibraryUnload(library: hipLibrary_t) -> Result<(), Failure> {
+    let gone = LIBRARIES.remove(library.addr());
+    let gone = gone.ok_or_else(|| Failure::handle("library", library.addr()))?;
+    if let Some(module) = gone.loaded() {
+        // Launches in progress keep their kernels.
+        module.forget_functions();
+    }
+    Ok(())
+}
+
+/// The library of an argument that must not be null.
+fn given(handle: hipLibrary_t) -> Result<Arc<Library>, Failure> {
+    if handle.is_null() {
+        return Err(Failure::value("library is null"));
+    }
+    library(handle)
+}
+
+pub(super) unsafe fn hipLibraryGetKernel(
+    kernel: *mut hipKernel_t,
+    library: hipLibrary_t,
+    name: *const c_char,
+) -> Result<(), Failure> {
+    let kernel = out!(kernel);
+    let found = given(library)?;
+    // SAFETY: the caller upholds HIP's contract.
+    let name = unsafe { text(name, "name") }?.to_string_lossy();
+    // As in `hipModuleGetFunction`: another thread may unload the library.
+    let handle = found
+        .module()?
+        .function(&name, || self::library(library).map(drop))?;
+    kernel.set(ptr::without_provenance_mut(handle));
+    Ok(())
+}
+
+pub(super) unsafe fn hipLibraryGetKernelCount(
+    count: *mut c_uint,
+    library: hipLibrary_t,
+) -> Result<(), Failure> {
+    let count = out!(count);
+    let module = given(library)?.module()?;
+    count.set(module.program.kernel_names().count() as c_uint);
+    Ok(())
+}
