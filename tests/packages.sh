@@ -18,7 +18,7 @@ fail() { echo "packages: $*" >&2; exit 1; }
 
 step "the kernels of all GPUs"
 rm -rf prebuilt/code-objects
-FERROWAVE_GPUS=gfx908,gfx90a,gfx942,gfx950 cargo run --quiet --example prebuilt
+FERROWAVE_GPUS=gfx908,gfx90a,gfx942,gfx950,gfx1100,gfx1101,gfx1102,gfx1150,gfx1151 cargo run --quiet --example prebuilt
 step "the packages"
 rm -rf "$target"/package/*.crate
 # --allow-dirty, because git does not have the code objects. A package notes whether other files differed from its commit.
@@ -108,7 +108,7 @@ program stable 'ferrowave = { version = "0.1", default-features = false, feature
     rustc --version
     cargo build --quiet
     FERROWAVE_HIP_LIBRARY=$library "$CARGO_TARGET_DIR/debug/stable" | tee said
-    grep -q '^gpus \[Gfx908, Gfx90a, Gfx942, Gfx950\]$' said || fail "not the kernels of all GPUs are embedded"
+    grep -q '^gpus \[Gfx908, Gfx90a, Gfx942, Gfx950, Gfx1100, Gfx1101, Gfx1102, Gfx1150, Gfx1151\]$' said || fail "not the kernels of all GPUs are embedded"
     grep -q "^commit Some(\"$commit" said || fail "the library does not name its commit, $commit"
     if FERROWAVE_HIP_LIBRARY=/nonexistent.so "$CARGO_TARGET_DIR/debug/stable" > said 2>&1; then
         fail "a program without the emulator ran without HIP"

@@ -7,18 +7,15 @@ use std::{collections::BTreeSet, ops::Range};
 
 use ferrowave::embedded;
 use ferrowave_code_object::CodeObject;
-use ferrowave_gpu::{Gpu, Occupancy};
+use ferrowave_gpu::{Family, Gpu, GpuLimits, Occupancy};
 use ferrowave_kernel_build::{Disassembled, disassemble};
 use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel, Variant, catalogue::Access};
-
-/// Lanes of a wave.
-const LANES: usize = 64;
 
 /// A built kernel.
 struct Built {
     gpu: Gpu,
     kernel: &'static Kernel,
-    /// Its instructions.
+    /// Its instructions. The halves of a dual instruction are two, at the same address.
     code: Vec<Disassembled>,
 }
 
@@ -36,7 +33,7 @@ fn all_built() -> Vec<Built> {
             let code: Vec<_> = lines
                 .iter()
                 .filter(|line| range.contains(&line.address))
-                .cloned()
+                .flat_map(halves)
                 .collect();
             all.push(Built { gpu, kernel, code });
         }
@@ -45,9 +42,28 @@ fn all_built() -> Vec<Built> {
     all
 }
 
+/// The instruction, or both halves of RDNA's dual instruction, whose names begin with `v_dual_`.
+fn halves(line: &Disassembled) -> impl Iterator<Item = Disassembled> {
+    line.text.split(" :: ").map(|text| Disassembled {
+        text: text.trim().replacen("v_dual_", "v_", 1),
+        ..line.clone()
+    })
+}
+
 impl Built {
     fn name(&self) -> String {
         format!("{} on {}", self.kernel.symbol, self.gpu)
+    }
+
+    /// Lanes of a wave.
+    fn lanes(&self) -> usize {
+        GpuLimits::of(self.gpu).wave_size as usize
+    }
+
+    /// Multiplications of elements in an iteration of the main loop, of all lanes of a wave together.
+    fn multiplications(&self) -> usize {
+        let lines = self.main_loop().iter();
+        lines.map(|line| multiplications(line, self.lanes())).sum()
     }
 
     /// Indices of the instructions of each loop: from the target of a backward branch to the branch.
@@ -56,8 +72,8 @@ impl Built {
         for (end, line) in self.code.iter().enumerate() {
             if let Some(target) = branch_target(line)
                 && target <= line.address
-                && let Ok(start) = self.code.binary_search_by_key(&target, |line| line.address)
             {
+                let start = self.code.partition_point(|line| line.address < target);
                 loops.push(start..end + 1);
             }
         }
@@ -67,7 +83,8 @@ impl Built {
     /// The instructions of the main loop.
     fn main_loop(&self) -> &[Disassembled] {
         let multiplications = |range: &Range<usize>| -> usize {
-            self.code[range.clone()].iter().map(multiplications).sum()
+            let lines = self.code[range.clone()].iter();
+            lines.map(|line| multiplications(line, self.lanes())).sum()
         };
         let wide = |range: &Range<usize>| {
             let lines = self.code[range.clone()].iter();
@@ -105,19 +122,19 @@ fn branch_target(line: &Disassembled) -> Option<u64> {
     line.address.checked_add(4)?.checked_add_signed(4 * dwords)
 }
 
-/// Multiplications of elements that an instruction does in all lanes together.
-fn multiplications(line: &Disassembled) -> usize {
+/// Multiplications of elements that an instruction of a wave of `lanes` does in all of them together.
+fn multiplications(line: &Disassembled, lanes: usize) -> usize {
     let mnemonic = line.text.split(' ').next().unwrap_or_default();
     if let Some(shape) = MatrixShape::of(mnemonic) {
         return shape.m * shape.n * shape.k * shape.blocks;
     }
     let vector = |name: &str| mnemonic.starts_with(name);
     if vector("v_pk_fma_f32") {
-        return 2 * LANES;
+        return 2 * lanes;
     }
     let scalar = ["v_fma_f32", "v_fmac_f32", "v_fma_f64", "v_fmac_f64"];
     if scalar.iter().any(|name| vector(name)) {
-        LANES
+        lanes
     } else {
         0
     }
@@ -159,7 +176,8 @@ impl MatrixShape {
                     "f16" | "bf16_1k" | "i8" => 4,
                     _ => return None,
                 };
-                in_a_lane * LANES / (m * k)
+                // GPUs with these instructions have waves of 64 lanes.
+                in_a_lane * 64 / (m * k)
             }
         };
         Some(Self { m, n, k, blocks })
@@ -171,6 +189,8 @@ fn is_wide_load(text: &str) -> bool {
         "global_load_dwordx4",
         "global_load_lds_dwordx4",
         "buffer_load_dwordx4",
+        "global_load_b128",
+        "buffer_load_b128",
     ];
     wide.iter().any(|name| text.starts_with(name))
 }
@@ -200,6 +220,7 @@ fn operands(text: &str) -> impl Iterator<Item = &str> {
 fn results(text: &str) -> BTreeSet<(char, u32)> {
     let without = [
         "ds_write",
+        "ds_store",
         "global_store",
         "buffer_store",
         "global_load_lds",
@@ -226,7 +247,7 @@ fn moved_sum(main_loop: &[Disassembled]) -> Option<&str> {
             .rev()
             .chain(after.iter().rev())
             .find(|line| !results(&line.text).is_disjoint(&source));
-        definition.is_some_and(|line| multiplications(line) > 0)
+        definition.is_some_and(|line| multiplications(line, 1) > 0)
     };
     let mut lines = main_loop.iter().enumerate();
     let (_, line) = lines.find(|(index, line)| moves(*index, &line.text))?;
@@ -326,7 +347,8 @@ fn registers_leave_room_for_the_waves_that_the_row_states() {
         {
             let built = object.kernel(kernel.symbol).expect(kernel.symbol);
             // One wave without LDS, so that only registers limit the occupancy.
-            let occupancy = Occupancy::of(gpu, built.resources(LANES as u32, 0));
+            let lanes = GpuLimits::of(gpu).wave_size;
+            let occupancy = Occupancy::of(gpu, built.resources(lanes, 0));
             assert!(
                 occupancy.waves_per_simd as usize >= kernel.waves_per_simd,
                 "{} on {gpu}: {} waves, not {}",
@@ -344,8 +366,8 @@ fn registers_leave_room_for_the_waves_that_the_row_states() {
 fn main_loops_multiply_what_the_tile_implies() {
     for built in all_built() {
         let tile = built.kernel.tile;
-        let waves = built.kernel.block.threads() / LANES;
-        let in_a_round: usize = built.main_loop().iter().map(multiplications).sum();
+        let waves = built.kernel.block.threads() / built.lanes();
+        let in_a_round = built.multiplications();
         let step = tile.m * tile.n * tile.k;
         // These kernels may iterate once per matrix instruction.
         let part =
@@ -387,8 +409,8 @@ fn main_loops_load_as_wide_as_the_row_says() {
             continue;
         }
         let main_loop = built.main_loop();
-        let in_a_round: usize = main_loop.iter().map(multiplications).sum();
-        let waves = block.threads() / LANES;
+        let in_a_round = built.multiplications();
+        let waves = block.threads() / built.lanes();
         let rounds = in_a_round * waves / (tile.m * tile.n * tile.k);
         let needed = (tile.m + tile.n) * tile.k * types.input.size_bytes() * rounds;
         let wide = main_loop
@@ -407,6 +429,11 @@ fn main_loops_load_as_wide_as_the_row_says() {
                 "ds_read_u",
                 "ds_read_i",
                 "ds_read2st64_b32",
+                "ds_load_b32",
+                "ds_load_2addr_b32",
+                "ds_load_u",
+                "ds_load_i",
+                "ds_load_2addr_stride64_b32",
             ];
             let narrow = narrow.iter().any(|name| line.text.starts_with(name));
             assert!(!narrow, "{}: {}", built.name(), line.text);
@@ -507,7 +534,7 @@ fn registers_of_operands_are_counted() {
     );
 }
 
-/// Only kernels for the vector unit have no matrix instructions in their main loop. From gfx90a on, the tiled ones use
+/// Only kernels for the vector unit have no matrix instructions in their main loop. From gfx90a on, CDNA's tiled ones use
 /// packed FMAs.
 #[test]
 fn kernels_use_the_unit_that_they_are_named_for() {
@@ -526,7 +553,8 @@ fn kernels_use_the_unit_that_they_are_named_for() {
                 | Variant::DoubleBuffered
         );
         assert_eq!(matrix, !vector, "{}", built.name());
-        if vector && built.kernel.types == ElementTypes::F32 && built.gpu != Gpu::Gfx908 {
+        let has_packed = built.gpu.family() == Family::Cdna && built.gpu != Gpu::Gfx908;
+        if vector && built.kernel.types == ElementTypes::F32 && has_packed {
             let tiled = !matches!(built.kernel.variant, Variant::Naive | Variant::LdsTiled);
             let packed = built
                 .main_loop()
@@ -534,5 +562,32 @@ fn kernels_use_the_unit_that_they_are_named_for() {
                 .any(|line| line.text.starts_with("v_pk_fma_f32"));
             assert_eq!(packed, tiled, "{}", built.name());
         }
+    }
+}
+
+/// RDNA's dual instructions do two multiply-adds at once if their registers are in other banks. Step 5 pairs all of its
+/// multiply-adds, steps 3 and 4 at least half.
+#[test]
+fn main_loops_of_tiled_kernels_pair_their_multiplications_on_rdna() {
+    for built in all_built() {
+        let least = match built.kernel.variant {
+            Variant::DoubleBuffered => 1.0,
+            Variant::RegisterTiled | Variant::RegisterTiled8x8 | Variant::Vectorized => 0.5,
+            _ => continue,
+        };
+        if built.gpu.family() != Family::Rdna {
+            continue;
+        }
+        let pairs = built.main_loop().windows(2).filter(|pair| {
+            pair[0].address == pair[1].address
+                && pair.iter().all(|line| multiplications(line, 1) == 1)
+        });
+        let paired = 2 * built.lanes() * pairs.count();
+        let all = built.multiplications();
+        assert!(
+            paired as f64 >= least * all as f64,
+            "{}: {paired} of {all} multiplications",
+            built.name()
+        );
     }
 }

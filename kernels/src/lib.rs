@@ -19,20 +19,25 @@
         gpu_intrinsics,
         gpu_launch_sized_workgroup_mem,
         link_llvm_intrinsics,
+        repr_simd,
         simd_ffi,
         stdarch_amdgpu
     )
 )]
 #![cfg_attr(
-    all(target_arch = "amdgpu", not(ferrowave_gpu = "gfx908")),
-    feature(repr_simd)
-)]
-#![cfg_attr(
-    ferrowave_gpu = "gfx908",
+    all(
+        target_arch = "amdgpu",
+        not(any(
+            ferrowave_gpu = "gfx90a",
+            ferrowave_gpu = "gfx942",
+            ferrowave_gpu = "gfx950"
+        ))
+    ),
     expect(
         dead_code,
         unused_imports,
-        reason = "the steps from 11 on, and what only they use, begin with gfx90a"
+        unused_macros,
+        reason = "gfx908 has no steps from 11 on, and RDNA none from 6 on"
     )
 )]
 #![expect(

@@ -209,11 +209,19 @@ const fn is_same(left: &str, right: &str) -> bool {
     i == left.len() && i == right.len()
 }
 
-/// All GPUs that the project builds for.
+/// The GPUs with matrix instructions for f32.
 const CDNA: GpuSet = GpuSet::GFX908
     .union(GpuSet::GFX90A)
     .union(GpuSet::GFX942)
     .union(GpuSet::GFX950);
+
+/// All GPUs that the project builds for.
+const ALL: GpuSet = CDNA
+    .union(GpuSet::GFX1100)
+    .union(GpuSet::GFX1101)
+    .union(GpuSet::GFX1102)
+    .union(GpuSet::GFX1150)
+    .union(GpuSet::GFX1151);
 
 /// Bytes of an f32.
 const F32_BYTES: usize = 4;
@@ -231,7 +239,7 @@ pub const NAIVE_F32: Kernel = Kernel {
     order: TileOrder::Plane,
     access: Access::Elements,
     reduction: Reduction::None,
-    gpus: CDNA,
+    gpus: ALL,
 };
 
 /// [`Variant::LdsTiled`] in f32: 16 × 16 tiles of A and of B, one thread per element of each.
@@ -250,7 +258,7 @@ pub const LDS_TILED_F32: Kernel = Kernel {
     order: TileOrder::Plane,
     access: Access::Elements,
     reduction: Reduction::None,
-    gpus: CDNA,
+    gpus: ALL,
 };
 
 /// [`Variant::RegisterTiled`] in f32: 2 × 2 waves of 16 × 4 threads of 4 × 4 elements. A row of A
@@ -271,7 +279,7 @@ pub const REGISTER_TILED_F32: Kernel = Kernel {
     order: TileOrder::Plane,
     access: Access::Elements,
     reduction: Reduction::None,
-    gpus: CDNA,
+    gpus: ALL,
 };
 
 /// [`Variant::RegisterTiled8x8`] in f32: 2 × 2 waves of 8 × 8 threads of 8 × 8 elements, rows of A padded as
@@ -291,7 +299,7 @@ pub const REGISTER_TILED_8X8_F32: Kernel = Kernel {
     order: TileOrder::Plane,
     access: Access::Elements,
     reduction: Reduction::None,
-    gpus: CDNA,
+    gpus: ALL,
 };
 
 /// [`Variant::Vectorized`] in f32: 2 × 2 waves of 8 × 8 threads of 8 × 8 elements, without padding.
@@ -310,7 +318,7 @@ pub const VECTORIZED_F32: Kernel = Kernel {
     order: TileOrder::Plane,
     access: Access::Elements,
     reduction: Reduction::None,
-    gpus: CDNA,
+    gpus: ALL,
 };
 
 /// [`Variant::DoubleBuffered`] in f32: the tiles of [`VECTORIZED_F32`], in two LDS buffers.
@@ -329,7 +337,7 @@ pub const DOUBLE_BUFFERED_F32: Kernel = Kernel {
     order: TileOrder::Plane,
     access: Access::Elements,
     reduction: Reduction::None,
-    gpus: CDNA,
+    gpus: ALL,
 };
 
 /// [`Variant::MfmaUncached`] in f32: 2 × 2 waves of one 16 × 16 tile, by `v_mfma_f32_16x16x4_f32`.
@@ -602,12 +610,14 @@ const SPLIT_K_32X64: Step = Step {
 /// Makes the catalogue from the list of kernels.
 macro_rules! catalogue {
     (
-        rows { $($small:ident: $row:ident;)* }
+        vector { $($vector:ident: $vector_row:ident;)* }
+        matrix { $($matrix:ident: $matrix_row:ident;)* }
         blocks { $($symbol:ident: $step:ident $(.$change:ident())?, $types:ident, [$($gpu:tt),*];)* }
     ) => {
         /// All kernels, in the order of the ladder.
         pub const CATALOGUE: &[Kernel] = &[
-            $($row,)*
+            $($vector_row,)*
+            $($matrix_row,)*
             $($step$(.$change())?.row(
                 stringify!($symbol),
                 ElementTypes::$types,

@@ -2,20 +2,22 @@
 
 /// Expands the macro `$make` with all kernels, in the order of the ladder.
 ///
-/// `rows` are the kernels of steps 1 to 10, in f32 and for all GPUs: symbol and row in
-/// [`catalogue`](crate::catalogue). `blocks` are those from step 11 on: symbol, step, element types and GPUs. The
-/// catalogue's rows and the device crate's entry points are both made from this list.
+/// `vector` are the kernels of steps 1 to 5, in f32 and for all GPUs, and `matrix` those of steps 6 to 10, in f32 and for
+/// CDNA: symbol and row in [`catalogue`](crate::catalogue). `blocks` are those from step 11 on: symbol, step, element types
+/// and GPUs. The catalogue's rows and the device crate's entry points are both made from this list.
 #[macro_export]
 macro_rules! for_each_kernel {
     ($make:ident) => {
         $make! {
-            rows {
+            vector {
                 gemm_naive_f32: NAIVE_F32;
                 gemm_lds_tiled_f32: LDS_TILED_F32;
                 gemm_register_tiled_f32: REGISTER_TILED_F32;
                 gemm_register_tiled_8x8_f32: REGISTER_TILED_8X8_F32;
                 gemm_vectorized_f32: VECTORIZED_F32;
                 gemm_double_buffered_f32: DOUBLE_BUFFERED_F32;
+            }
+            matrix {
                 gemm_mfma_uncached_f32: MFMA_UNCACHED_F32;
                 gemm_mfma_lds_f32: MFMA_LDS_F32;
                 gemm_mfma_double_buffered_f32: MFMA_DOUBLE_BUFFERED_F32;

@@ -146,11 +146,11 @@ static int properties(char *answer, int device) {
     char *rest = strstr(answer + NAME, " (");
     if (rest) *rest = 0;
     if (is_radeon(device)) {
-        /* A Radeon RX 7900 XTX: 48 work-group processors, which HIP counts, and waves of 32. */
-        strcpy(answer + NAME, "Radeon RX 7900 XTX");
-        strcpy(answer + TARGET, "gfx1100");
+        /* A Radeon RX 9070 XT: 32 work-group processors, which HIP counts, and waves of 32. */
+        strcpy(answer + NAME, "Radeon RX 9070 XT");
+        strcpy(answer + TARGET, "gfx1201");
         *(int *)(answer + WAVE_SIZE) = 32;
-        *compute_units = 48;
+        *compute_units = 32;
     } else if (machine_is("CPX")) {
         *compute_units = 38;
     }

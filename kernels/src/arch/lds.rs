@@ -1,5 +1,6 @@
 //! LDS, barriers, waits, and hints for the compiler's instruction scheduler.
 
+use super::IS_RDNA;
 use crate::tile::lds::Barrier;
 use core::{
     arch::amdgpu::{self, s_barrier},
@@ -15,8 +16,8 @@ unsafe extern "llvm-intrinsic" {
     fn llvm_s_setprio(priority: i16);
 }
 
-/// `s_waitcnt lgkmcnt(0)` on gfx9: the other counters are at their maxima, which waits for nothing.
-const LGKMCNT_0: i32 = 0xc07f;
+/// `s_waitcnt lgkmcnt(0)`: the other counters are at their maxima, which waits for nothing.
+const LGKMCNT_0: i32 = if IS_RDNA { 0xfc07 } else { 0xc07f };
 
 /// The same for `vmcnt(0)`.
 #[cfg(ferrowave_gpu = "gfx950")]

@@ -41,11 +41,9 @@ pub(crate) fn f32_16x16x1_4b_f32<const BLOCK: i32>(a: f32, b: f32, c: [f32; 16])
     unsafe { llvm_mfma_f32_16x16x1f32(a, b, c, FOUR_BLOCKS, BLOCK, 0) }.to_array()
 }
 
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 pub(crate) use large::*;
 
 /// The instructions of the block GEMM.
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 mod large {
     use core::simd::{Simd, f32x16, f64x4, i32x16};
 

@@ -5,19 +5,30 @@ mod lds;
 pub(crate) mod mfma;
 mod panic;
 mod registers;
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 mod visibility;
 
 #[cfg(not(any(
     ferrowave_gpu = "gfx908",
     ferrowave_gpu = "gfx90a",
     ferrowave_gpu = "gfx942",
-    ferrowave_gpu = "gfx950"
+    ferrowave_gpu = "gfx950",
+    ferrowave_gpu = "gfx1100",
+    ferrowave_gpu = "gfx1101",
+    ferrowave_gpu = "gfx1102",
+    ferrowave_gpu = "gfx1150",
+    ferrowave_gpu = "gfx1151"
 )))]
 compile_error!("the catalogue has no kernels for this GPU");
 
+/// Whether the GPU is of the family RDNA: the wait instruction has other fields there.
+const IS_RDNA: bool = !cfg!(any(
+    ferrowave_gpu = "gfx908",
+    ferrowave_gpu = "gfx90a",
+    ferrowave_gpu = "gfx942",
+    ferrowave_gpu = "gfx950"
+));
+
 /// Banks of LDS, of 4 bytes each.
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 pub(crate) const LDS_BANKS: usize = if cfg!(ferrowave_gpu = "gfx950") {
     64
 } else {
@@ -32,5 +43,4 @@ pub(crate) use lds::{
 #[cfg(ferrowave_gpu = "gfx950")]
 pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};
 pub(crate) use registers::opaque_zero;
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 pub(crate) use visibility::{acquire, release_and_count, wait_for_stores};

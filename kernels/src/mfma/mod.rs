@@ -57,7 +57,7 @@ pub trait Mfma {
 
 /// Makes the type of a product of blocks from the element types of A and B and of C, a lane's sums, their lane map, the
 /// lane's part of an operand as the instruction takes it, the units of a step in this part, and the instruction.
-#[cfg(all(target_arch = "amdgpu", not(ferrowave_gpu = "gfx908")))]
+#[cfg(target_arch = "amdgpu")]
 macro_rules! mfma {
     (
         $(#[$doc:meta])*
@@ -110,7 +110,7 @@ macro_rules! mfma {
 }
 
 /// The products of blocks that the GPU has instructions for.
-#[cfg(all(target_arch = "amdgpu", not(ferrowave_gpu = "gfx908")))]
+#[cfg(target_arch = "amdgpu")]
 mod products {
     use super::{LaneMap, Mfma};
     use crate::{
@@ -197,5 +197,5 @@ mod products {
     }
 }
 
-#[cfg(all(target_arch = "amdgpu", not(ferrowave_gpu = "gfx908")))]
+#[cfg(target_arch = "amdgpu")]
 pub(crate) use products::*;

@@ -1,7 +1,6 @@
 //! The kernels, numbered by their steps of the ladder (`docs/ladder.md`). From step 6 on they use the
 //! matrix cores.
 
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 mod block_gemm;
 mod product;
 mod s01_naive;
@@ -14,35 +13,26 @@ mod s07_mfma_lds;
 mod s08_mfma_double_buffered;
 mod s09_mfma_fragment;
 mod s10_mfma_blocks;
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 mod s11_mfma_wide;
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 mod s12_mfma_swizzled;
 #[cfg(ferrowave_gpu = "gfx950")]
 mod s13_mfma_direct_to_lds;
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 mod s14_mfma_pingpong;
 #[cfg(ferrowave_gpu = "gfx950")]
 mod s14_mfma_pingpong_lines;
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 mod s15_mfma_interleaved;
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 mod s16_split_k;
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 mod s17_stream_k;
 mod uncached;
 
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 use crate::{
     arch::LDS_BANKS,
     mfma::{self, Mfma},
     tile::{length::Len, operand::RowMajor},
 };
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 use block_gemm::{Config, Element, Output, Shares};
 use ferrowave_shared::{GemmArguments, GemmParameters, Kernel, for_each_kernel, tile::LANES};
 use product::{Pointers, Product};
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 use s12_mfma_swizzled::Swizzled;
 
 /// Makes a kernel's entry point: its symbol in the code object, its arguments with the layout of [`GemmArguments`], and
@@ -83,10 +73,20 @@ macro_rules! entry {
 /// on.
 macro_rules! entries {
     (
-        rows { $($small:ident: $row:ident;)* }
+        vector { $($vector:ident: $vector_row:ident;)* }
+        matrix { $($matrix:ident: $matrix_row:ident;)* }
         blocks { $($symbol:ident: $step:ident $(.$change:ident())?, $types:ident, [$($gpu:tt),*];)* }
     ) => {
-        $(entry!($small(f32 => f32) => step!($row));)*
+        $(entry!($vector(f32 => f32) => step!($vector_row));)*
+        $(
+            #[cfg(any(
+                ferrowave_gpu = "gfx908",
+                ferrowave_gpu = "gfx90a",
+                ferrowave_gpu = "gfx942",
+                ferrowave_gpu = "gfx950"
+            ))]
+            entry!($matrix(f32 => f32) => step!($matrix_row));
+        )*
         $(
             #[cfg(any($(ferrowave_gpu = $gpu),*))]
             const _: () = {
@@ -192,7 +192,6 @@ macro_rules! step {
 }
 
 /// The LDS layout of a step from 11 on, for elements of `$size` bytes.
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 macro_rules! layout {
     (WIDE, $size:expr) => { RowMajor };
     (PINGPONG_LINES, $size:expr) => { Swizzled<{ $size }, { LDS_BANKS }, 8> };
@@ -201,7 +200,6 @@ macro_rules! layout {
 }
 
 /// The matrix instruction for element types.
-#[cfg(not(ferrowave_gpu = "gfx908"))]
 macro_rules! instruction {
     (F32) => {
         mfma::F32

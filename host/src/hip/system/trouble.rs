@@ -429,7 +429,7 @@ mod tests {
 
     #[test]
     fn what_hip_lacks_is_said() {
-        let (mut machine, radeon) = (machine(90_402), machine(110_000));
+        let (mut machine, radeon) = (machine(90_402), machine(120_001));
         let all = |system: &System, reason: Unusable| -> Vec<String> {
             let troubles = system.troubles(&reason);
             troubles.iter().map(Trouble::to_string).collect()
@@ -458,7 +458,7 @@ mod tests {
                 "HIP finds no device that works: HIP found no device: ROCR_VISIBLE_DEVICES=7 hides devices: unset it"
             ]
         );
-        let none = Unusable::NoKernels("HIP's device is gfx1100".to_owned());
+        let none = Unusable::NoKernels("HIP's device is gfx1201".to_owned());
         assert_eq!(all(&machine.system, none), [] as [String; 0]);
         // Nothing is printed about a GPU that there are no kernels for.
         assert!(machine.system.warning(&missing).is_some());
