@@ -266,6 +266,8 @@ pub struct Instruction {
     pub format: Format,
     /// Size in bytes, including literals and extensions.
     pub size: u8,
+    /// Lanes of the wave that it was decoded for.
+    pub(super) lanes: u8,
     /// Result.
     pub dst: Operand,
     /// Second, scalar result.

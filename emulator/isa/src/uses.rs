@@ -125,14 +125,12 @@ pub struct Uses {
     pub partial: bool,
 }
 
-/// The registers of an operand.
+/// The registers of an operand, except `src_vccz` and `src_execz`, whose masks depend on the wave's size.
 pub fn registers(operand: &Operand) -> Option<Registers> {
     let first = match operand.source {
         Source::Vgpr(n) => n,
         Source::Agpr(n) => n + Register::ACCUMULATORS,
         Source::Sgpr(n) => n + Register::SCALARS,
-        Source::Inline(251) => return Some(Registers::pair(Register::VCC)),
-        Source::Inline(252) => return Some(Registers::pair(Register::EXEC)),
         Source::Inline(253) => return Some(Registers::one(Register::SCC)),
         _ => return None,
     };
@@ -147,7 +145,7 @@ impl Instruction {
     pub fn uses(&self) -> Uses {
         let mut uses = Uses::default();
         for (slot, operand) in self.src.iter().enumerate() {
-            if let Some(registers) = registers(operand) {
+            if let Some(registers) = self.source(operand) {
                 uses.reads.push(Read {
                     registers,
                     role: self.role(slot),
@@ -182,6 +180,27 @@ impl Instruction {
         }
         self.implied(&mut uses);
         uses
+    }
+
+    /// The registers of a lane mask. Waves of 32 lanes have no use for the upper half, except in scalar instructions of 64 bits.
+    fn mask(&self, first: Register) -> Registers {
+        let bits = match self.format {
+            Format::Sop1 => self.dst.bits.max(self.lanes.into()),
+            _ => self.lanes.into(),
+        };
+        Registers {
+            first,
+            count: bits.div_ceil(32),
+        }
+    }
+
+    /// The registers of a source.
+    fn source(&self, operand: &Operand) -> Option<Registers> {
+        match operand.source {
+            Source::Inline(251) => Some(self.mask(Register::VCC)),
+            Source::Inline(252) => Some(self.mask(Register::EXEC)),
+            _ => registers(operand),
+        }
     }
 
     fn role(&self, slot: usize) -> Role {
@@ -243,13 +262,13 @@ impl Instruction {
         for (bit, registers, role) in [
             (
                 place::EXEC,
-                Registers::pair(Register::EXEC),
+                self.mask(Register::EXEC),
                 match self.is_vector() {
                     true => Role::Exec,
                     false => condition,
                 },
             ),
-            (place::VCC, Registers::pair(Register::VCC), condition),
+            (place::VCC, self.mask(Register::VCC), condition),
             (
                 place::M0,
                 Registers::one(Register::M0),
@@ -269,7 +288,7 @@ impl Instruction {
         }
         for (bit, registers) in [
             (place::SRC0, registers(&self.src[0])),
-            (place::EXEC, Some(Registers::pair(Register::EXEC))),
+            (place::EXEC, Some(self.mask(Register::EXEC))),
             (place::M0, Some(Registers::one(Register::M0))),
             (place::SCC, Some(Registers::one(Register::SCC))),
         ] {

@@ -1,7 +1,7 @@
 //! The registers that instructions read and write where their operands do not show all of them.
 
 use ferrowave_gpu::{Family, Gpu};
-use ferrowave_isa::{Register, decode};
+use ferrowave_isa::{Register, Registers, decode, decode_for_wave};
 
 /// Checks the registers that an instruction reads and writes, and whether it keeps old bits of its results.
 #[track_caller]
@@ -95,5 +95,27 @@ fn private_memory_is_found_by_flat_scratch_up_to_gfx90a() {
             let expected = reads && matches!(gpu, Gpu::Gfx908 | Gpu::Gfx90a);
             assert_eq!(found, expected, "{text} on {gpu}");
         }
+    }
+}
+
+#[test]
+fn waves_of_32_lanes_have_half_a_mask() {
+    let [vcc, exec] = [Register::VCC, Register::EXEC];
+    for (word, lanes, first, count) in [
+        // s_cbranch_vccz 3
+        (0xbfa3_0003, 32, vcc, 1),
+        (0xbfa3_0003, 64, vcc, 2),
+        // v_mov_b32_e32 v1, v2
+        (0x7e02_0302, 32, exec, 1),
+        (0x7e02_0302, 64, exec, 2),
+        // s_and_saveexec_b32 s2, s4, and s_and_saveexec_b64 s[2:3], s[4:5]
+        (0xbe82_2004, 32, exec, 1),
+        (0xbe82_2104, 32, exec, 2),
+    ] {
+        let instruction = decode_for_wave(Gpu::Gfx1100, lanes, &[word], 0).expect("decodes");
+        let uses = instruction.uses();
+        let reads = uses.reads.iter().map(|read| read.registers);
+        let found: Vec<_> = reads.filter(|read| read.first == first).collect();
+        assert_eq!(found, [Registers { first, count }], "{word:#x}, {lanes}");
     }
 }

@@ -85,6 +85,7 @@ impl Decoder<'_> {
             row: RowRef(self.row),
             format,
             size: 4,
+            lanes: 64,
             dst: Operand::default(),
             sdst: Operand::default(),
             src: [Operand::default(); 4],

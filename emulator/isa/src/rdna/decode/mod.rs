@@ -91,6 +91,7 @@ impl Decoder<'_> {
             row: RowRef(self.row),
             format,
             size: 4,
+            lanes: self.lanes as u8,
             dst: Operand::default(),
             sdst: Operand::default(),
             src: [Operand::default(); 4],
