@@ -10,7 +10,8 @@ pub(crate) const OPTION: &str = "amdhsa-code-object-version";
 /// The version to build for a GPU: one that every ROCm from 6.0 on with this GPU loads.
 ///
 /// ROCR 6.1.2 loads versions up to 5, and 6.2 is the first to load 6, LLVM's default (`AmdHsaCode::GetCodeObjectVersion`
-/// in `amd_hsa_code.cpp`). ROCR 6.2.4 does not know gfx950 yet, so gfx950 has the default. RDNA 3 is known to ROCR since 5.5 (gfx1100) and 6.1 (gfx1150, gfx1151: `isa.cpp`, 6.1.0).
+/// in `amd_hsa_code.cpp`). ROCR 6.2.4 does not know gfx950 yet, so gfx950 has the default. ROCR knows gfx1100 since 5.5,
+/// gfx1150 and gfx1151 since 6.1 (`isa.cpp`).
 pub(crate) const fn version_for(gpu: Gpu) -> CodeObjectVersion {
     match gpu {
         Gpu::Gfx908
