@@ -506,7 +506,7 @@ mod tests {
                 let place = |lane: usize| offsets[lane / 16][lane % 16] as usize;
                 let (mut wave, before) = (Wave::default(), 0xdead_beef);
                 for part in 0..N as u16 {
-                    *wave.lanes_mut(8 + part) = super::super::Lanes::splat(before);
+                    *wave.lanes_mut(8 + part) = Lanes::splat(before);
                 }
                 match exec {
                     u64::MAX => near.load::<N>(wave.with_chunks(), 8),

@@ -156,6 +156,7 @@ pub(crate) unsafe fn share(level: SimdLevel, f: impl FnOnce()) {
     }
 }
 
+#[cfg_attr(target_arch = "x86_64", optimize(size))]
 #[inline(never)]
 fn shared_portable(f: impl FnOnce()) {
     f();
@@ -190,6 +191,8 @@ fn only_value<F: Copy + 'static>() -> F {
     unsafe { std::ptr::NonNull::<F>::dangling().read() }
 }
 
+/// On x86-64, small code is better than fast code: hardly a computer runs it, and it was the largest of the three levels.
+#[cfg_attr(target_arch = "x86_64", optimize(size))]
 unsafe fn portable<const C: usize, F>(
     wave: &mut Wave,
     context: &mut Context<'_>,
