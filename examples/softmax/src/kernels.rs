@@ -2,6 +2,7 @@
 
 use core::{
     arch::amdgpu::{s_barrier, workgroup_id_x, workgroup_id_y, workitem_id_x, workitem_id_y},
+    arch::asm,
     f32::consts::LOG2_E,
     intrinsics::{exp2, gpu::gpu_launch_sized_workgroup_mem},
     sync::atomic::{Ordering, compiler_fence},
@@ -114,19 +115,12 @@ fn reduce(value: f32, combine: impl Fn(f32, f32) -> f32) -> f32 {
     }
 }
 
-unsafe extern "llvm-intrinsic" {
-    #[link_name = "llvm.amdgcn.s.waitcnt"]
-    fn s_waitcnt(counters: i32);
-}
-
 /// Waits until every work-item of the workgroup has arrived and its LDS accesses are done.
 fn barrier() {
-    /// Only LDS: `s_waitcnt lgkmcnt(0)`.
-    const LGKMCNT_0: i32 = 0xc07f;
     // Compiler fences are enough: the hardware's fences are for global memory.
     compiler_fence(Ordering::Release);
-    // SAFETY: the wait has no other effect.
-    unsafe { s_waitcnt(LGKMCNT_0) };
+    // SAFETY: the wait, for LDS only, has no other effect.
+    unsafe { asm!("s_waitcnt lgkmcnt(0)", options(nostack)) };
     s_barrier();
     compiler_fence(Ordering::Acquire);
 }
