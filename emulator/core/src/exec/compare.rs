@@ -7,7 +7,7 @@ use rustc_apfloat::ieee::{Double, Half, Single};
 use super::{
     array::array,
     float, float32, float64, half,
-    lanes::{Binder, mask_of, set_mask, sext16},
+    lanes::{Binder, INVERTED, WRITES_EXEC, mask_of, set_mask, sext16},
     operation::Handler,
     simd::{E, F, M, U},
 };
@@ -77,8 +77,12 @@ fn flush(value: F) -> F {
     value.is_subnormal().select(zero, value)
 }
 
-/// The handler of a compare of floats.
-pub(super) fn floats<const C: usize>(b: Binder<C>, i: &Instruction, relation: Floats) -> Handler {
+/// The handler of a compare of floats, and its detail.
+pub(super) fn floats<const C: usize>(
+    b: Binder<C>,
+    i: &Instruction,
+    relation: Floats,
+) -> (Handler, u8) {
     // One expression serves all formats: f16 compares as f32, and the vectors of f32 and f64 have the same methods.
     macro_rules! relation {
         (|$x:ident, $y:ident| $body:expr) => {
@@ -89,32 +93,42 @@ pub(super) fn floats<const C: usize>(b: Binder<C>, i: &Instruction, relation: Fl
             }
         };
     }
-    match relation {
-        Floats::F => b.compare(|_, _| M::splat(false)),
-        Floats::Lt => relation!(|x, y| x.simd_lt(y)),
-        Floats::Eq => relation!(|x, y| x.simd_eq(y)),
-        Floats::Le => relation!(|x, y| x.simd_le(y)),
-        Floats::Gt => relation!(|x, y| x.simd_gt(y)),
-        Floats::Lg => relation!(|x, y| x.simd_lt(y) | x.simd_gt(y)),
-        Floats::Ge => relation!(|x, y| x.simd_ge(y)),
-        Floats::O => relation!(|x, y| !(x.is_nan() | y.is_nan())),
-        Floats::U => relation!(|x, y| x.is_nan() | y.is_nan()),
-        Floats::Nge => relation!(|x, y| !x.simd_ge(y)),
-        Floats::Nlg => relation!(|x, y| !(x.simd_lt(y) | x.simd_gt(y))),
-        Floats::Ngt => relation!(|x, y| !x.simd_gt(y)),
-        Floats::Nle => relation!(|x, y| !x.simd_le(y)),
-        Floats::Neq => relation!(|x, y| x.simd_ne(y)),
-        Floats::Nlt => relation!(|x, y| !x.simd_lt(y)),
-        Floats::Tru => b.compare(|_, _| M::splat(true)),
-    }
+    let handler = match relation {
+        Floats::F | Floats::Tru => b.compare(|_, _| M::splat(false)),
+        Floats::Lt | Floats::Nlt => relation!(|x, y| x.simd_lt(y)),
+        Floats::Eq | Floats::Neq => relation!(|x, y| x.simd_eq(y)),
+        Floats::Le | Floats::Nle => relation!(|x, y| x.simd_le(y)),
+        Floats::Gt | Floats::Ngt => relation!(|x, y| x.simd_gt(y)),
+        Floats::Lg | Floats::Nlg => relation!(|x, y| x.simd_lt(y) | x.simd_gt(y)),
+        Floats::Ge | Floats::Nge => relation!(|x, y| x.simd_ge(y)),
+        Floats::U | Floats::O => relation!(|x, y| x.is_nan() | y.is_nan()),
+    };
+    let inverted = matches!(
+        relation,
+        Floats::Tru
+            | Floats::Nlt
+            | Floats::Neq
+            | Floats::Nle
+            | Floats::Ngt
+            | Floats::Nlg
+            | Floats::Nge
+            | Floats::O
+    );
+    (handler, detail(i, inverted))
 }
 
-/// The handler of a compare of integers.
+/// The detail of a compare.
+fn detail(i: &Instruction, inverted: bool) -> u8 {
+    let bit = |set: bool, bit: u8| if set { bit } else { 0 };
+    bit(i.writes_exec(), WRITES_EXEC) | bit(inverted, INVERTED)
+}
+
+/// The handler of a compare of integers, and its detail.
 pub(super) fn integers<const C: usize>(
     b: Binder<C>,
     i: &Instruction,
     relation: Integers,
-) -> Handler {
+) -> (Handler, u8) {
     let Operand { bits, ty, .. } = i.src[0];
     let relate = match (bits, ty == DataType::I) {
         (16, false) => relate::<16, false, C>,
@@ -124,9 +138,14 @@ pub(super) fn integers<const C: usize>(
         (_, false) => relate::<64, false, C>,
         (_, true) => relate::<64, true, C>,
     };
-    relate(b, relation)
+    let inverted = matches!(
+        relation,
+        Integers::Ge | Integers::Ne | Integers::Gt | Integers::T
+    );
+    (relate(b, relation), detail(i, inverted))
 }
 
+/// The handler of a relation or of its opposite.
 fn relate<const BITS: u32, const SIGNED: bool, const C: usize>(
     b: Binder<C>,
     relation: Integers,
@@ -153,14 +172,10 @@ fn relate<const BITS: u32, const SIGNED: bool, const C: usize>(
         };
     }
     match relation {
-        Integers::F => b.compare(|_, _| M::splat(false)),
-        Integers::Lt => relation!(|x, y| x.simd_lt(y)),
-        Integers::Eq => relation!(|x, y| x.simd_eq(y)),
-        Integers::Le => relation!(|x, y| x.simd_le(y)),
-        Integers::Gt => relation!(|x, y| x.simd_gt(y)),
-        Integers::Ne => relation!(|x, y| x.simd_ne(y)),
-        Integers::Ge => relation!(|x, y| x.simd_ge(y)),
-        Integers::T => b.compare(|_, _| M::splat(true)),
+        Integers::F | Integers::T => b.compare(|_, _| M::splat(false)),
+        Integers::Lt | Integers::Ge => relation!(|x, y| x.simd_lt(y)),
+        Integers::Eq | Integers::Ne => relation!(|x, y| x.simd_eq(y)),
+        Integers::Le | Integers::Gt => relation!(|x, y| x.simd_le(y)),
     }
 }
 

@@ -334,8 +334,8 @@ impl<const C: usize> Compiler<'_, C> {
             Run::WideningUnscaled(op) => widening::unscaled(b, gpu, op),
             Run::WideningScaled(op) => widening::scaled(b, op),
 
-            Run::CompareFloats(op) => with((compare::floats(b, i, op), writes_exec)),
-            Run::CompareIntegers(op) => with((compare::integers(b, i, op), writes_exec)),
+            Run::CompareFloats(op) => with(compare::floats(b, i, op)),
+            Run::CompareIntegers(op) => with(compare::integers(b, i, op)),
             Run::CompareClass(op) => with((compare::class(b, op), writes_exec)),
 
             Run::MfmaSingles(op) => mfma::singles(wide()?, op),

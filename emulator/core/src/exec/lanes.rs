@@ -273,12 +273,21 @@ impl<const C: usize> Binder<C> {
     }
 }
 
-/// Writes a compare's mask. A `detail` of 1 means `v_cmpx`, which also writes EXEC.
+/// Bits of a compare's detail: `v_cmpx`, which also writes EXEC.
+pub(super) const WRITES_EXEC: u8 = 1;
+/// The result is where the handler's relation does not hold.
+pub(super) const INVERTED: u8 = 2;
+
+/// Writes a compare's mask.
 #[inline(always)]
 pub(crate) fn set_mask<const C: usize>(w: &mut Wave<C>, o: &Operation, mask: u64) -> Flow {
+    let mask = match o.detail & INVERTED {
+        0 => mask,
+        _ => !mask,
+    };
     let mask = mask & w.active();
     w.set_lane_mask(o.dst, mask);
-    if o.detail == 1 {
+    if o.detail & WRITES_EXEC != 0 {
         w.set_active(mask);
     }
     Flow::Next
