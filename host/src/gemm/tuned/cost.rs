@@ -21,7 +21,9 @@
 //!   GPU; between, steps are interpolated by the elements that the workgroups read for the first time.
 //! - The end of k that is no whole step, tiles that overhang C, and lines that straddle cache lines cost
 //!   [`tail`](Cost::tail), [`edge`](Cost::edge) and a factor, [`straddle`](Cost::straddle).
-//! - Workgroups that share a tile add [`share`](Cost::share): its fixed part, and its step for each part of k.
+//! - Workgroups that share a tile add [`share`](Cost::share). All of them store their sums at the same time: its fixed part,
+//!   on a full GPU; less in proportion to the workgroups, as less is stored. The last one of a tile then adds them: its
+//!   step for each part of k.
 
 use crate::gemm::tiles::{Tiles, first_read, near_square};
 use ferrowave_shared::catalogue::Reduction;
@@ -74,7 +76,7 @@ pub struct Cost {
     pub edge: f64,
     /// The factor if lines of A or B do not begin at multiples of 16 bytes.
     pub straddle: f64,
-    /// Storing and adding the sums of workgroups that share a tile; steps are parts.
+    /// Of workgroups that share a tile: storing the sums on a full GPU, and adding those of each part.
     pub share: Line,
 }
 
@@ -94,7 +96,12 @@ impl Cost {
                 let parts = parts.clamp(1, tiles.steps);
                 // The longest part decides.
                 let steps = f64::from(tiles.steps.div_ceil(parts));
-                self.batches(tiles, count * u64::from(parts), steps, parts) + self.sharing(parts)
+                let workgroups = count * u64::from(parts);
+                let sharing = match parts {
+                    1 => 0.0,
+                    _ => self.sharing(workgroups, at_once, parts.into()),
+                };
+                self.batches(tiles, workgroups, steps, parts) + sharing
             }
             Reduction::StreamK => {
                 let workgroups = u64::from(parts).min(count * u64::from(tiles.steps)).max(1);
@@ -111,7 +118,7 @@ impl Cost {
                 };
                 let sharing = match rest {
                     0 => 0.0,
-                    _ => self.share.at(workgroups as f64 / rest as f64),
+                    _ => self.sharing(workgroups, at_once, workgroups as f64 / rest as f64),
                 };
                 whole_tiles + rest_tiles + sharing
             }
@@ -151,11 +158,10 @@ impl Cost {
             .unwrap_or((1, f64::INFINITY))
     }
 
-    fn sharing(&self, parts: u32) -> f64 {
-        match parts {
-            1 => 0.0,
-            _ => self.share.at(parts.into()),
-        }
+    /// Storing the sums of `workgroups`, of which `at_once` run at once, and adding those of `parts`.
+    fn sharing(&self, workgroups: u64, at_once: u64, parts: f64) -> f64 {
+        let load = (workgroups as f64 / at_once as f64).min(1.0);
+        self.share.fixed * load + self.share.step * parts
     }
 
     /// `workgroups` of `steps` each, of which `parts` share each tile.
@@ -310,6 +316,24 @@ mod tests {
         let whole = COST.cycles(Reduction::SplitK, &tiles(64, 64, 32 * 1000), 1);
         assert!(parts > 4 && divided < whole / 3.0, "{parts}: {divided}");
         assert_eq!(COST.best_parts(&tiles(64, 64, 32)).0, 1);
+    }
+
+    #[test]
+    fn sums_are_stored_by_all_and_added_by_the_last() {
+        // Workgroups on 16 compute units, 2 on each at once: 8 of them store a quarter of 400 cycles, 32 all of it.
+        for (parts, steps, shared) in [(8, 5, 100.0 + 80.0), (32, 5, 400.0 + 320.0)] {
+            let tiles = tiles(64, 64, 32 * i64::from(parts * steps));
+            let all = COST.cycles(Reduction::SplitK, &tiles, parts);
+            let alone = Cost {
+                share: Line::default(),
+                ..COST
+            };
+            let alone = alone.cycles(Reduction::SplitK, &tiles, parts);
+            assert!(
+                (all - alone - shared).abs() < 1e-6,
+                "{parts}: {all} {alone}"
+            );
+        }
     }
 
     #[test]
