@@ -130,8 +130,10 @@ pub(super) unsafe fn hipMemPrefetchAsync(
     stream: hipStream_t,
 ) -> Result<(), Failure> {
     self::stream(stream)?;
+    // The range is checked first, as in CLR.
+    let known = Known::new(address, bytes)?;
     exists(device)?;
-    Known::new(address, bytes)?.change(|advice| advice.prefetched = Some(device));
+    known.change(|advice| advice.prefetched = Some(device));
     Ok(())
 }
 

@@ -196,6 +196,8 @@ fn ranges_of_managed_memory_keep_advice() {
             on_device,
         ));
         assert_eq!([4, 100].map(all), [device.0, 1]);
+        let nothing = hipMemPrefetchAsync(data, 0, 99, ptr::null_mut());
+        fails(nothing, INVALID, "0 bytes");
         advise(101, 0, 1, device.0);
         assert_eq!(all(100), 2);
         // The list of devices is filled up.
