@@ -1,18 +1,30 @@
 //! Many threads of a program on one device; also run under ThreadSanitizer.
 
-use std::thread;
+use std::{
+    sync::{PoisonError, RwLock},
+    thread,
+};
 
 use super::*;
 
+/// Written during a capture, which forbids all threads copies that wait (CLR's `CHECK_STREAM_CAPTURING`).
+static CAPTURES: RwLock<()> = RwLock::new(());
+
+/// Runs copies that wait while no thread captures.
+fn between_captures<R>(copies: impl FnOnce() -> R) -> R {
+    let _none = CAPTURES.read().unwrap_or_else(PoisonError::into_inner);
+    copies()
+}
+
 /// One round of a thread's work. Threads share only the device, its default stream and the kernels.
 fn round(add: hipFunction_t, meet: hipFunction_t, number: u32) {
-    // Other threads use the default stream while these streams are captured.
+    // Other threads launch work while these streams are captured.
     let own = || {
         // SAFETY: the result pointer is valid.
         result(|stream| unsafe { hipStreamCreateWithFlags(stream, hipStreamNonBlocking) })
     };
     let (first, second): (hipStream_t, hipStream_t) = (own(), own());
-    let data = buffer(&[number; 64]);
+    let data = between_captures(|| buffer(&[number; 64]));
     // SAFETY: result pointers and allocations are valid; HIP checks the handles.
     unsafe {
         let event: hipEvent_t = result(|event| hipEventCreate(event));
@@ -35,12 +47,14 @@ fn round(add: hipFunction_t, meet: hipFunction_t, number: u32) {
         succeeds(hipFreeAsync(temporary, second));
         // A graph with its own memory, launched after the graph is destroyed.
         let mode = hipStreamCaptureMode::hipStreamCaptureModeRelaxed;
+        let alone = CAPTURES.write().unwrap_or_else(PoisonError::into_inner);
         succeeds(hipStreamBeginCapture(first, mode));
         let memory: *mut c_void = result(|address| hipMallocAsync(address, 256, first));
         succeeds(super::add(add, 1, &add_arguments(memory, data, 100), first));
         succeeds(super::add(add, 1, &add_arguments(data, memory, 100), first));
         succeeds(hipFreeAsync(memory, first));
         let graph: hipGraph_t = result(|graph| hipStreamEndCapture(first, graph));
+        drop(alone);
         let executable: hipGraphExec_t =
             result(|executable| hipGraphInstantiateWithFlags(executable, graph, 0));
         succeeds(hipGraphDestroy(graph));
@@ -48,13 +62,15 @@ fn round(add: hipFunction_t, meet: hipFunction_t, number: u32) {
             succeeds(hipGraphLaunch(executable, second));
         }
         // A cooperative launch, concurrent with other launches.
-        let out = buffer(&[0; 64]);
+        let out = between_captures(|| buffer(&[0; 64]));
         succeeds(cooperative::launch(meet, 5, 1, out, second));
         succeeds(hipEventRecord(event, second));
         succeeds(hipEventSynchronize(event));
         succeeds(hipEventQuery(event));
-        assert_eq!(contents(data, 64), [number + 411; 64]);
-        assert_eq!(contents(out, 5), [1, 2, 3, 4, 5]);
+        let [sums, met] = [(data, 64), (out, 5)]
+            .map(|(address, count)| between_captures(|| contents(address, count)));
+        assert_eq!(sums, [number + 411; 64]);
+        assert_eq!(met, [1, 2, 3, 4, 5]);
         succeeds(hipGraphExecDestroy(executable));
         succeeds(hipEventDestroy(event));
         succeeds(hipStreamDestroy(first));
