@@ -1,9 +1,9 @@
 //! Costs of the kernels that were modelled beforehand.
 //!
 //! `ferrowave tune` models some launches of each kernel on a machine and writes a [`Table`] of their [`Cost`]s, which is part
-//! of the library. [`choose`](super::choose()) takes the kernel that costs least. There are tables for MI210, and for f16 on
-//! MI300X; other products of the same GPU use the nearest one with their own number of compute units, and types
-//! and GPUs without a table the rule of [`choose`](mod@super::choose).
+//! of the library. [`choose`](super::choose()) takes the kernel that costs least. There are tables for MI210; other
+//! products of the same GPU use the nearest one with their own number of compute units, and GPUs without a table the rule
+//! of [`choose`](mod@super::choose).
 
 pub mod cache;
 pub mod cost;

@@ -10,10 +10,7 @@ use std::{fmt::Write as _, sync::LazyLock};
 use thiserror::Error;
 
 /// The tables that are part of the library.
-const EMBEDDED: &[(Product, &str)] = &[
-    (Product::Mi210, include_str!("MI210.csv")),
-    (Product::Mi300x, include_str!("MI300X.csv")),
-];
+const EMBEDDED: &[(Product, &str)] = &[(Product::Mi210, include_str!("MI210.csv"))];
 
 /// The names of the columns behind kernel, layout and code.
 const COLUMNS: [&str; 17] = [
