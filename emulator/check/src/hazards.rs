@@ -7,7 +7,7 @@
 //! Whether a hazard is possible depends only on a wave's last few instructions, so the result is cached per path
 //! ([`super::path_history`]): nearly all instructions are checked only once.
 
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 
 use super::{
     Example, Findings, Key, Kind, Side,
@@ -420,7 +420,7 @@ fn report(
             index,
             wave,
             workgroup,
-            format!("uses {register}"),
+            format!("uses {}", register.name(Family::Cdna)),
             (other, since, owed, did),
         )
     });

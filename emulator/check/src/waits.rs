@@ -14,7 +14,7 @@ use super::{
     register_set::{RegisterSet, WORDS},
 };
 use ferrowave_emulator::exec::{Context, Facts, GroupStart, ObservedAccess, Space, Wave};
-use ferrowave_gpu::{GpuLimits, WaitCounters};
+use ferrowave_gpu::{Family, GpuLimits, WaitCounters};
 use ferrowave_isa::{Category, Counter, Effect, Registers, Role, WaitCounts};
 
 /// An operation in flight.
@@ -155,6 +155,7 @@ impl Waits {
                     flight,
                     step,
                     wave,
+                    context.code.gpu().family(),
                     read.registers,
                     Kind::ReadInFlight,
                     findings,
@@ -177,6 +178,7 @@ impl Waits {
                     flight,
                     step,
                     wave,
+                    context.code.gpu().family(),
                     written,
                     Kind::OverwrittenInFlight,
                     findings,
@@ -246,6 +248,7 @@ fn report(
     flight: &InFlight,
     step: &Step<'_>,
     wave: &Wave,
+    family: Family,
     registers: Registers,
     kind: Kind,
     findings: &mut Findings,
@@ -260,6 +263,7 @@ fn report(
         index: step.index,
         other: Some(writer.index),
     };
+    let name = register.name(family);
     let counters = match writer.unit {
         Unit::Memory => "vmcnt",
         Unit::Lds | Unit::Scalar => "lgkmcnt",
@@ -272,8 +276,8 @@ fn report(
             wave: wave.index,
             lanes: 0,
             what: match kind {
-                Kind::ReadInFlight => format!("reads {register} while a load to it is in flight"),
-                _ => format!("writes {register} while a load to it is in flight"),
+                Kind::ReadInFlight => format!("reads {name} while a load to it is in flight"),
+                _ => format!("writes {name} while a load to it is in flight"),
             },
         },
         access: None,

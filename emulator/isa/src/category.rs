@@ -57,6 +57,33 @@ impl Category {
     }
 }
 
+/// The registers whose numbers `m0` changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Relative {
+    /// The source.
+    Source,
+    /// The result.
+    Result,
+    /// Both, by the same distance.
+    Both,
+    /// Both, each by its own distance.
+    Each,
+    /// As [`Relative::Each`]; both are results.
+    Swap,
+}
+
+impl Relative {
+    /// What `m0` adds to the numbers of the source and of the result.
+    pub const fn distances(self, m0: u32) -> [u32; 2] {
+        match self {
+            Relative::Source => [m0, 0],
+            Relative::Result => [0, m0],
+            Relative::Both => [m0, m0],
+            Relative::Each | Relative::Swap => [m0 & 0x3ff, m0 >> 16 & 0x3ff],
+        }
+    }
+}
+
 /// The effect of an instruction on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {

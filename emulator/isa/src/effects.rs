@@ -5,7 +5,7 @@ use ferrowave_gpu::Gpu;
 use super::ops::NAMES;
 use super::row::{Immediate, Rate, Row, flag, place};
 use super::run::Run;
-use super::{Category, Counter, Effect, Extension, Instruction, Op, Source};
+use super::{Category, Counter, Effect, Extension, Instruction, Op, Relative, Source};
 
 impl Op {
     /// AMD's mnemonic, without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.
@@ -104,9 +104,9 @@ impl Instruction {
         self.extension == Extension::None && self.row.has(flag::COMPARE)
     }
 
-    /// Whether `m0` selects the scalar register that it reads or writes.
-    pub fn is_relative(&self) -> bool {
-        self.row.has(flag::RELATIVE)
+    /// The registers whose numbers `m0` changes.
+    pub fn relative(&self) -> Option<Relative> {
+        self.row.relative
     }
 
     /// Whether it is a dot product on the vector unit.
@@ -114,15 +114,15 @@ impl Instruction {
         self.row.has(flag::DOT)
     }
 
-    /// Whether MODE may affect it. It may affect all float arithmetic of the vector unit.
+    /// Whether MODE may affect it. It may affect all arithmetic on floats, except that of the matrix cores.
     pub fn reads_mode(&self) -> bool {
-        let row = self.row;
-        let on_floats = row
-            .src
-            .iter()
-            .chain([&row.dst])
-            .any(|slot| slot.ty.is_float());
-        row.reads & place::MODE != 0 || row.unit == Category::Vector && on_floats
+        let reads = |row: &Row| {
+            let mut slots = row.src.iter().chain([&row.dst]);
+            let on_floats = slots.any(|slot| slot.ty.is_float());
+            let computes = matches!(row.unit, Category::Vector | Category::Scalar);
+            row.reads & place::MODE != 0 || computes && on_floats
+        };
+        reads(&self.row) || self.second.is_some_and(|second| reads(&second.row))
     }
 
     /// Whether it may change MODE or another hardware register.

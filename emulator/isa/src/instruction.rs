@@ -49,6 +49,8 @@ pub enum Format {
     Mtbuf,
     /// A pair of vector instructions (RDNA); the second is in [`Instruction::second`].
     Vopd,
+    /// Images, exports and interpolation (RDNA), without operands.
+    Graphics,
 }
 
 /// The extension of a short vector encoding, in place of its first source.

@@ -21,7 +21,7 @@ mod wait_counts;
 mod waits_of;
 mod writer;
 
-pub use category::{Category, Effect};
+pub use category::{Category, Effect, Relative};
 pub use data_type::DataType;
 pub use decode::{decode, decode_for_wave};
 pub use error::{DecodeError, DecodeErrorKind};
@@ -30,5 +30,5 @@ pub use operand::{Operand, Source};
 pub use ops::{Op, run};
 pub use row::Rate;
 pub use text::Text;
-pub use uses::{Read, Register, Registers, Role, Uses, registers};
+pub use uses::{Read, Register, RegisterName, Registers, Role, Uses, registers};
 pub use wait_counts::{Counter, WaitCounts};

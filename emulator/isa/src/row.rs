@@ -7,7 +7,7 @@ use std::{
     ptr,
 };
 
-use super::category::{Category, Effect};
+use super::category::{Category, Effect, Relative};
 use super::data_type::DataType;
 use super::operand::{Operand, Source};
 use super::ops::{Op, run::Run};
@@ -37,6 +37,14 @@ pub(super) enum Encoding {
     Mubuf,
     Mtbuf,
     Vopd,
+    Mimg,
+    Exp,
+    Vinterp,
+    Ldsdir,
+}
+
+impl Encoding {
+    pub(super) const COUNT: usize = Encoding::Ldsdir as usize + 1;
 }
 
 /// A bit field of an instruction, by its lowest bit and width.
@@ -266,8 +274,6 @@ pub(super) mod flag {
     pub(in super::super) const COMPARE: u32 = 1 << 24;
     /// Moves data between lanes.
     pub(in super::super) const CROSS: u32 = 1 << 25;
-    /// `m0` selects the scalar register that it reads or writes.
-    pub(in super::super) const RELATIVE: u32 = 1 << 26;
     /// Dot product, which needs its own wait states.
     pub(in super::super) const DOT: u32 = 1 << 27;
     /// A barrier or semaphore of the whole launch.
@@ -351,6 +357,7 @@ pub(super) struct Row {
     pub(super) reads: u16,
     pub(super) writes: u16,
     pub(super) memory: Effect,
+    pub(super) relative: Option<Relative>,
     /// Registers' worth of data that each lane moves to LDS, for instructions that always do so.
     pub(super) to_lds: u16,
     /// The bits of its data that a store writes.
@@ -449,6 +456,7 @@ pub(super) const ROW: Row = Row {
     reads: 0,
     writes: 0,
     memory: Effect::None,
+    relative: None,
     to_lds: 0,
     takes: !0,
     counters: &[],

@@ -1,5 +1,9 @@
 //! The registers that an instruction reads and writes, explicitly and implicitly.
 
+use std::fmt;
+
+use ferrowave_gpu::Family;
+
 use super::row::{flag, place};
 use super::{Category, Extension, Format, Instruction, Operand, SdwaSelect, SdwaUnused, Source};
 
@@ -29,14 +33,32 @@ impl Register {
     pub const fn is_vector(self) -> bool {
         self.0 < Self::SCALARS
     }
+
+    /// Its name, which is the same on all GPUs of a family.
+    pub const fn name(self, family: Family) -> RegisterName {
+        RegisterName {
+            register: self,
+            family,
+        }
+    }
 }
 
-impl std::fmt::Display for Register {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            n @ ..Self::ACCUMULATORS => write!(f, "v{n}"),
-            n @ Self::ACCUMULATORS..Self::SCALARS => write!(f, "a{}", n - Self::ACCUMULATORS),
-            n => match n - Self::SCALARS {
+/// A register of a family of GPUs, by its name.
+#[derive(Clone, Copy, Debug)]
+pub struct RegisterName {
+    register: Register,
+    family: Family,
+}
+
+impl fmt::Display for RegisterName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.register.0 {
+            n @ ..Register::ACCUMULATORS => write!(f, "v{n}"),
+            n @ Register::ACCUMULATORS..Register::SCALARS => {
+                write!(f, "a{}", n - Register::ACCUMULATORS)
+            }
+            n => match n - Register::SCALARS {
+                code @ ..106 if self.family != Family::Cdna => write!(f, "s{code}"),
                 102 => f.write_str("flat_scratch_lo"),
                 103 => f.write_str("flat_scratch_hi"),
                 104 => f.write_str("xnack_mask_lo"),
@@ -186,6 +208,8 @@ impl Instruction {
     fn mask(&self, first: Register) -> Registers {
         let bits = match self.format {
             Format::Sop1 => self.dst.bits.max(self.lanes.into()),
+            // Loops over the halves of a wave.
+            Format::Sopk => 64,
             _ => self.lanes.into(),
         };
         Registers {

@@ -281,7 +281,7 @@ fn tables(data: &Data, family: &str) -> String {
         false => "",
     };
     out.push_str(
-        "use crate::category::{Category, Effect};\n\
+        "use crate::category::{Category, Effect, Relative};\n\
          use crate::data_type::DataType;\n\
          use crate::ops::Op;\n\
          use crate::ops::run::*;\n",
@@ -491,11 +491,12 @@ fn generate_rows(data: &Data, out: &mut String) {
 }
 
 /// The words that state effects.
-const EFFECTS: [&str; 15] = [
+const EFFECTS: [&str; 16] = [
     "unit",
     "reads",
     "writes",
     "mem",
+    "relative",
     "to_lds",
     "takes",
     "counter",
@@ -549,6 +550,7 @@ fn effects(row: &Row) -> Vec<String> {
             }
             "unit" => format!("unit: Category::{}", unit(value)),
             "mem" => format!("memory: Effect::{}", camel(value)),
+            "relative" => format!("relative: Some(Relative::{})", camel(value)),
             "rate" => format!("rate: Rate::{}", camel(value)),
             "run" => {
                 let run = Run::of(row)?;
@@ -683,7 +685,6 @@ fn row_fields(row: &Row) -> String {
                 "keeps" => "KEEPS",
                 "compare" => "COMPARE",
                 "cross" => "CROSS",
-                "relative" => "RELATIVE",
                 "dot" => "DOT",
                 "gws" => "GWS",
                 "glc" => "GLC",

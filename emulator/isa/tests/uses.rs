@@ -12,7 +12,10 @@ fn check(words: &[u32], text: &str, reads: &[&str], writes: &[&str], partial: bo
     let read = uses.reads.iter().flat_map(|read| read.registers.iter());
     let written = uses.writes.iter().flat_map(|written| written.iter());
     let names = |registers: Vec<Register>| -> Vec<_> {
-        let mut names: Vec<_> = registers.iter().map(ToString::to_string).collect();
+        let mut names: Vec<_> = registers
+            .iter()
+            .map(|register| register.name(Family::Cdna).to_string())
+            .collect();
         names.sort();
         names
     };

@@ -236,7 +236,7 @@ mod tests {
         assert!(meets(&state, Register(0), 2));
         assert!(!meets(&state, Register::EXEC, 2));
         for undefined in [Register::VCC, Register::M0, Register::SCC] {
-            assert!(meets(&state, undefined, 1), "{undefined}");
+            assert!(meets(&state, undefined, 1), "{undefined:?}");
         }
         assert_eq!(state.scalar(Register::SCC), 1);
     }

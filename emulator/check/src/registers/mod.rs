@@ -24,8 +24,10 @@ use trial::Trial;
 use super::{Example, Findings, Interest, Key, Kind, Side, Step, Watch, register_set::WORDS};
 use ferrowave_emulator::exec::{Code, Context, Facts, GroupStart, PRIVATE_APERTURE, Wave};
 use ferrowave_emulator::program::Kernel;
+use ferrowave_gpu::Family;
 use ferrowave_isa::{
-    Category, Format, Instruction, Read, Register, Registers as Range, Role, Source,
+    Category, Format, Instruction, Read, Register, Registers as Range, Relative, Role, Source,
+    registers,
 };
 
 /// The data that the host threads of a launch share: stretches of the code, created when the first wave reaches them.
@@ -103,7 +105,7 @@ impl Registers {
         let planned = self.shared.of(code, index).and_then(|stretch| {
             let plan = stretch.plan(code, index, facts)?;
             let decides = stretch.on_vcc && plan.condition.is_some();
-            Some((plan.touched(), plan.moves_relative || decides))
+            Some((plan.touched(), plan.relative.is_some() || decides))
         });
         planned.unwrap_or((&[], false))
     }
@@ -121,6 +123,7 @@ struct Look<'a> {
     plan: &'a Plan,
     instruction: &'a Instruction,
     wave: &'a Wave,
+    family: Family,
 }
 
 impl Look<'_> {
@@ -223,6 +226,7 @@ impl Look<'_> {
         findings: &mut Findings,
     ) {
         let reader = origin.reader.filter(|reader| *reader != self.step.index);
+        let [name, first] = [register, origin.register].map(|r| r.name(self.family));
         let key = Key {
             kind: Kind::UninitializedRegister,
             index: self.step.index,
@@ -235,11 +239,10 @@ impl Look<'_> {
                 wave: self.wave.index,
                 lanes: if register.is_vector() { lanes } else { 0 },
                 what: match origin.register == register && reader.is_none() {
-                    true => format!("{what} {register}, which is uninitialized"),
-                    false => format!(
-                        "{what} {register}, which depends on {}, which is uninitialized",
-                        origin.register
-                    ),
+                    true => format!("{what} {name}, which is uninitialized"),
+                    false => {
+                        format!("{what} {name}, which depends on {first}, which is uninitialized")
+                    }
                 },
             },
             access: None,
@@ -248,7 +251,7 @@ impl Look<'_> {
                 workgroup,
                 wave: self.wave.index,
                 lanes: 0,
-                what: format!("first read {}", origin.register),
+                what: format!("first read {first}"),
             }),
         });
     }
@@ -350,12 +353,22 @@ impl Look<'_> {
         }
     }
 
-    /// `s_movreld` writes another register than its operand names.
-    fn define_relative(&self, state: &mut Definedness) {
-        let index = self.wave.scalar(Register::M0.0 - Register::SCALARS);
+    /// `m0` leads to another register than the operand names.
+    fn define_relative(&self, relative: Relative, state: &mut Definedness) {
+        let m0 = self.wave.scalar(Register::M0.0 - Register::SCALARS);
+        let [source, result] = relative.distances(m0);
+        let dst = registers(&self.instruction.dst);
         for write in &self.step.facts.uses.writes {
-            let first = u32::from(write.first.0).saturating_add(index);
-            if write.first.0 >= Register::SCALARS && first < Register::VCC.0.into() {
+            let distance = match Some(*write) == dst {
+                true => result,
+                false => source,
+            };
+            let first = u32::from(write.first.0).saturating_add(distance);
+            let end = match write.first.is_vector() {
+                true => Register::ACCUMULATORS,
+                false => Register::VCC.0,
+            };
+            if first < end.into() {
                 let first = Register(first as u16);
                 Range { first, ..*write }
                     .iter()
@@ -405,7 +418,7 @@ impl Watch for Registers {
         }
         let state = &mut state.registers;
         let indexed = wave.mode.indexes_registers() || wave.skips_vector;
-        if !indexed && !plan.moves_relative && !state.meets(plan.touched()) {
+        if !indexed && plan.relative.is_none() && !state.meets(plan.touched()) {
             return;
         }
         let Some(instruction) = context.code.instruction(step.index) else {
@@ -416,6 +429,7 @@ impl Watch for Registers {
             plan,
             instruction,
             wave,
+            family: context.code.gpu().family(),
         };
         if indexed {
             return look.define_indexed(state);
@@ -425,8 +439,8 @@ impl Watch for Registers {
         }
         look.sinks(state, findings);
         look.results(&mut self.trial, context, state, findings);
-        if plan.moves_relative {
-            look.define_relative(state);
+        if let Some(relative) = plan.relative {
+            look.define_relative(relative, state);
         }
     }
 

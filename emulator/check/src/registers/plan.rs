@@ -5,7 +5,7 @@ use super::{
     definedness::{Cut, cut, merge},
 };
 use ferrowave_emulator::exec::Facts;
-use ferrowave_isa::{Category, Instruction, Op, Register, Registers};
+use ferrowave_isa::{Category, Instruction, Op, Register, Registers, Relative};
 
 /// How an instruction's results depend on its sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +28,8 @@ pub(super) struct Plan {
     touched: Box<[Cut]>,
     /// Whether it compares its first two sources.
     pub(super) compares: bool,
-    /// Whether `m0` selects a scalar register that it reads or writes.
-    pub(super) moves_relative: bool,
+    /// The registers whose numbers `m0` changes.
+    pub(super) relative: Option<Relative>,
     /// Its effect on conditions.
     pub(super) condition: Option<Effect>,
 }
@@ -58,7 +58,7 @@ pub(super) fn plan(i: &Instruction, facts: &Facts) -> Plan {
         }
     }
     Plan {
-        moves_relative: i.is_relative(),
+        relative: i.relative(),
         condition: Effect::of(facts),
         action: action(i, facts),
         touched: touched.into(),
@@ -99,7 +99,7 @@ fn idle(i: &Instruction, facts: &Facts) -> Vec<Register> {
 
 fn action(i: &Instruction, facts: &Facts) -> Action {
     match facts.category {
-        _ if i.is_relative() => Action::Define,
+        _ if i.relative().is_some() => Action::Define,
         Category::Scalar => Action::Compute,
         Category::Vector if i.crosses_lanes() || facts.uses.partial => Action::Compute,
         Category::Vector => Action::Lanes,

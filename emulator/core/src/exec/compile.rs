@@ -19,8 +19,8 @@ use super::{
     lds_exchange, lds_transpose,
     mfma::{self, MatrixSums},
     operation::{Handler, Operation, Source, SourceKind},
-    output_modifier, packed, pair, permlane_swap, row_permute, sad, saturating, scalar,
-    scalar_memory,
+    output_modifier, packed, pair, permlane_swap, relative, row_permute, sad, saturating, scalar,
+    scalar_float, scalar_memory,
     scratch::Scratch,
     sdwa_dpp,
     simd::{LANES, SimdLevel},
@@ -33,6 +33,8 @@ use ferrowave_isa::{
 
 /// The scalar register that takes results that go to no register; nothing reads it.
 const NOWHERE: u16 = 192;
+/// Scalar registers that are 0, for sources of any width that are no register.
+const ZEROS: u16 = 224;
 
 /// The instruction at an operation's place in the code.
 pub(super) struct Line {
@@ -181,7 +183,10 @@ impl<const C: usize> Compiler<'_, C> {
         }
         if i.accumulates() && o.src[2].kind == SourceKind::None {
             o.src[2] = Source {
-                kind: SourceKind::Vector,
+                kind: match i.is_vector() {
+                    true => SourceKind::Vector,
+                    false => SourceKind::Scalar,
+                },
                 register: o.dst,
                 value: 0,
             };
@@ -212,13 +217,8 @@ impl<const C: usize> Compiler<'_, C> {
         let o = output_modifier::extend(self.binder, i, o);
         let vector_result = matches!(i.dst.source, isa::Source::Vgpr(_) | isa::Source::Agpr(_));
         let wide = i.src[0].bits == 64;
-        Ok(sdwa_dpp::extend(
-            self.binder,
-            o,
-            i.extension,
-            vector_result,
-            wide,
-        ))
+        let o = sdwa_dpp::extend(self.binder, o, i.extension, vector_result, wide);
+        Ok(relative::extend(self.binder, i, o))
     }
 
     /// Whether an instruction has a setting that its handler would ignore.
@@ -294,6 +294,13 @@ impl<const C: usize> Compiler<'_, C> {
             Run::ScalarCompare(op) => scalar::compare(b, op),
             Run::ScalarSaveExec(op) => scalar::save_exec(b, op),
             Run::ScalarConstant(op) => scalar::constant(b, op),
+            Run::ScalarFloatArithmetic(op) => with(careful(scalar_float::arithmetic(b, op))),
+            Run::ScalarFloatRounding(op) => {
+                let (handler, round) = scalar_float::rounding(b, op);
+                with((handler, round as u8))
+            }
+            Run::ScalarFloatConversions(op) => scalar_float::conversions(b, op),
+            Run::ScalarFloatFloats(op) => with(scalar_float::floats(b, i.src[0].bits, op)),
             Run::HardwareRegisters(op) => hardware_registers::handler(b, gpu, op),
             Run::Control(op) => with((
                 control::handler(b, op),
@@ -350,6 +357,7 @@ impl<const C: usize> Compiler<'_, C> {
 
             Run::ScalarMemory(op) => scalar_memory::handler(b, op),
             Run::GlobalLoad(op) => with(transfer::load(op, i.keeps(), Global(b))),
+            Run::GlobalByLane(op) => global::by_lane(b, op),
             Run::GlobalStore(op) => with(transfer::store(op, Global(b))),
             Run::FlatLoad(op) => with(transfer::load(op, i.keeps(), Flat(b))),
             Run::FlatStore(op) => with(transfer::store(op, Flat(b))),
@@ -488,7 +496,10 @@ fn source(operand: &Operand) -> Result<Source, Refused> {
     };
     Ok(match operand.source {
         isa::Source::None => Source::default(),
-        isa::Source::Null => constant(0),
+        isa::Source::Null => Source {
+            register: ZEROS,
+            ..constant(0)
+        },
         isa::Source::Vgpr(_) | isa::Source::Agpr(_) => Source {
             kind: SourceKind::Vector,
             register: register(operand)?,

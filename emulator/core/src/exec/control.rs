@@ -7,7 +7,7 @@ use super::{
     lanes::{Binder, vcc},
     operation::{Flow, Handler, Operation},
     panic, scalar_memory,
-    wave::{M0, Mode},
+    wave::{EXEC, M0, Mode},
 };
 use ferrowave_gpu::{Family, Gpu};
 use ferrowave_isa::{
@@ -197,6 +197,41 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: Control) -> Handler {
                 let rest = w.scalar(M0) & !0xff;
                 w.set_scalar(M0, rest | index);
                 Flow::Next
+            },
+        ),
+        // A loop that runs twice in waves of 64 lanes, for the lower and for the upper half of EXEC, and not for a half
+        // without active lanes. The register holds the half that waits (RDNA ISA guide, SOPK).
+        Control::s_subvector_loop_begin => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let [low, high] = [w.scalar(EXEC), w.scalar(EXEC + 1)];
+                let skips = (low | high) == 0;
+                if !skips {
+                    let waits = if low == 0 { 0 } else { high };
+                    w.set_scalar(o.dst, waits);
+                    if low != 0 {
+                        w.set_scalar(EXEC + 1, 0);
+                    }
+                }
+                branch(w, o, skips)
+            },
+        ),
+        Control::s_subvector_loop_end => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let waits = w.read32(&o.src[0]);
+                if w.scalar(EXEC + 1) != 0 {
+                    // The upper half has run.
+                    w.set_scalar(EXEC, waits);
+                    return Flow::Next;
+                }
+                let again = waits != 0;
+                if again {
+                    let low = w.scalar(EXEC);
+                    w.set_scalar(o.dst, low);
+                    w.exec = u64::from(waits) << 32;
+                }
+                branch(w, o, again)
             },
         ),
         Control::s_branch => b.bind(

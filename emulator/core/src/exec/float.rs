@@ -8,6 +8,8 @@
 
 pub(crate) mod division;
 
+use std::cmp::Ordering;
+
 use rustc_apfloat::{
     Float,
     ieee::{Double, Half, Single},
@@ -47,10 +49,13 @@ pub(crate) enum Arithmetic {
     MaxMin,
     /// One rounding, 0 × anything is nothing.
     FmaLegacy,
+    /// A product for lighting, 0 × anything is 0; the least number if the third source is not above 0, or the second is
+    /// the least number, −∞ or NaN.
+    MulLit,
 }
 
 impl Arithmetic {
-    const ALL: [Arithmetic; 18] = [
+    const ALL: [Arithmetic; 19] = [
         Arithmetic::Add,
         Arithmetic::Sub,
         Arithmetic::SubReverse,
@@ -69,6 +74,7 @@ impl Arithmetic {
         Arithmetic::MinMax,
         Arithmetic::MaxMin,
         Arithmetic::FmaLegacy,
+        Arithmetic::MulLit,
     ];
 
     /// The operation in an [`super::operation::Operation`]'s `detail`.
@@ -169,6 +175,15 @@ fn flushed<T: Format>(bits: u64) -> u64 {
     }
 }
 
+/// A source: a denormal is a zero of its sign, unless denormals are kept.
+fn read<T: Format>(bits: u64, settings: Settings) -> u64 {
+    if settings.keep_source_denormals {
+        bits
+    } else {
+        flushed::<T>(bits)
+    }
+}
+
 pub(crate) fn ap_round(round: Round) -> rustc_apfloat::Round {
     match round {
         Round::NearestEven => rustc_apfloat::Round::NearestTiesToEven,
@@ -208,7 +223,8 @@ pub(crate) fn evaluate<T: Format>(what: Arithmetic, sources: [u64; 3], settings:
         Arithmetic::Mul => {
             nan_of::<T>(&[a, b]).unwrap_or_else(|| bits(value(a).mul_r(value(b), round).value))
         }
-        Arithmetic::MulLegacy => {
+        Arithmetic::MulLit if is_unlit::<T>(b, c) => least::<T>(),
+        Arithmetic::MulLegacy | Arithmetic::MulLit => {
             if value(a).is_zero() || value(b).is_zero() {
                 0
             } else {
@@ -250,6 +266,19 @@ pub(crate) fn evaluate<T: Format>(what: Arithmetic, sources: [u64; 3], settings:
 
 fn is_infinite<T: Format>(bits: u64) -> bool {
     bits & !T::SIGN == T::EXPONENT
+}
+
+/// The least number.
+fn least<T: Format>() -> u64 {
+    T::SIGN | (T::EXPONENT - 1)
+}
+
+/// Whether the last sources of [`Arithmetic::MulLit`] exclude a product.
+fn is_unlit<T: Format>(b: u64, c: u64) -> bool {
+    let value = |bits: u64| T::from_bits(u128::from(bits));
+    let (least, zero) = (value(least::<T>()), T::ZERO);
+    let (above_least, positive) = (value(b) > least, value(c) > zero);
+    !(above_least && positive)
 }
 
 /// Replaces an ∞ that comes from no source by the largest number, if MODE says so.
@@ -381,11 +410,7 @@ where
     S: Format + rustc_apfloat::FloatConvert<T>,
     T: Format,
 {
-    let bits = if from.keep_source_denormals {
-        bits
-    } else {
-        flushed::<S>(bits)
-    };
+    let bits = read::<S>(bits, from);
     let mut loses_info = false;
     let converted: T = S::from_bits(u128::from(bits))
         .convert_r(ap_round(to.round), &mut loses_info)
@@ -398,13 +423,32 @@ where
     }
 }
 
+/// A whole number as a float.
+pub(crate) fn rounded<T: Format>(number: i128, settings: Settings) -> u64 {
+    T::from_i128_r(number, ap_round(settings.round))
+        .value
+        .to_bits() as u64
+}
+
+/// A float rounded to a whole number.
+pub(crate) fn integral<T: Format>(bits: u64, round: Round, settings: Settings) -> u64 {
+    let bits = read::<T>(bits, settings);
+    if is_nan::<T>(bits) {
+        return quiet::<T>(bits);
+    }
+    let whole = T::from_bits(u128::from(bits)).round_to_integral(ap_round(round));
+    whole.value.to_bits() as u64
+}
+
+/// How two floats compare; `None` if one is NaN.
+pub(crate) fn ordering<T: Format>(a: u64, b: u64, settings: Settings) -> Option<Ordering> {
+    let [a, b] = [a, b].map(|bits| T::from_bits(u128::from(read::<T>(bits, settings))));
+    a.partial_cmp(&b)
+}
+
 /// `x · 2^exponent` under MODE.
 pub(crate) fn scale<T: Format>(bits: u64, exponent: i32, settings: Settings) -> u64 {
-    let bits = if settings.keep_source_denormals {
-        bits
-    } else {
-        flushed::<T>(bits)
-    };
+    let bits = read::<T>(bits, settings);
     if is_nan::<T>(bits) {
         return quiet::<T>(bits);
     }

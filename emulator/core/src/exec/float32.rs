@@ -325,6 +325,14 @@ pub(super) fn arithmetic<const C: usize>(
         | Float32Arithmetic::v_fmac_f32
         | Float32Arithmetic::v_fmamk_f32
         | Float32Arithmetic::v_fmaak_f32 => (b.arithmetic32(|[x, y, z]| x.mul_add(y, z)), Fma),
+        Float32Arithmetic::v_mullit_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                let zero = x.simd_eq(F::splat(0.0)) | y.simd_eq(F::splat(0.0));
+                let lit = y.simd_gt(F::splat(f32::MIN)) & z.simd_gt(F::splat(0.0));
+                nan_if(!lit, zero.select(F::splat(0.0), x * y))
+            }),
+            MulLit,
+        ),
         Float32Arithmetic::v_mad_legacy_f32 => (two_roundings(b), MadLegacy),
         Float32Arithmetic::v_mad_f32
         | Float32Arithmetic::v_mac_f32

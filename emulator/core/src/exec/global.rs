@@ -15,6 +15,7 @@ use super::{
     transfer::{Data, Transfers},
     wave::Fetched,
 };
+use ferrowave_isa::run::GlobalByLane;
 
 /// Makes handlers of global operations.
 pub(super) struct Global<const C: usize>(pub(super) Binder<C>);
@@ -47,13 +48,27 @@ fn visit<const C: usize>(
     write: bool,
     f: impl FnOnce(&mut Wave<C>, &Access<C>),
 ) -> Flow {
+    let addresses = addresses(w, o);
+    visit_at(w, c, o, addresses, bytes, write, f)
+}
+
+/// As [`visit`], at other addresses.
+#[inline(always)]
+fn visit_at<const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+    addresses: [D; C],
+    bytes: u32,
+    write: bool,
+    f: impl FnOnce(&mut Wave<C>, &Access<C>),
+) -> Flow {
     let exec = w.active();
     if exec == 0 {
         return Flow::Next;
     }
     // A local copy: the compiler knows its value now, but not once `c` has been passed on.
     let moves = c.moves;
-    let addresses = addresses(w, o);
     let access = Access {
         addresses,
         exec,
@@ -312,6 +327,32 @@ impl<const C: usize> Transfers for Flat<C> {
             )
         })
     }
+}
+
+/// The handler of a load or store at the scalar address plus four times the number of the lane (RDNA).
+pub(super) fn by_lane<const C: usize>(b: Binder<C>, op: GlobalByLane) -> Handler {
+    match op {
+        GlobalByLane::global_load_addtid_b32 => b.bind(|w, c, o| {
+            let addresses = lane_addresses(w, o);
+            visit_at(w, c, o, addresses, 4, false, |w, a| {
+                a.load_dwords(w, o.dst, 1);
+            })
+        }),
+        GlobalByLane::global_store_addtid_b32 => b.bind(|w, c, o| {
+            let (addresses, data) = (lane_addresses(w, o), o.src[1].register);
+            visit_at(w, c, o, addresses, 4, true, |w, a| {
+                a.store_dwords(w, data, 1);
+            })
+        }),
+    }
+}
+
+fn lane_addresses<const C: usize>(w: &Wave<C>, o: &Operation) -> [D; C] {
+    let base = D::splat(w.read64(&o.src[2]).wrapping_add(o.imm as u64));
+    chunks(|chunk| {
+        let lanes = std::array::from_fn(|lane| 4 * (16 * chunk + lane) as u64);
+        base + D::from_array(lanes)
+    })
 }
 
 /// The handler of an atomic operation.

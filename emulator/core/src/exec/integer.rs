@@ -139,6 +139,10 @@ fn subtract_with_borrow(x: U, y: U, borrow: U) -> (U, M) {
 pub(super) fn bits<const C: usize>(b: Binder<C>, op: IntegerBits) -> Handler {
     match op {
         IntegerBits::v_mov_b32
+        | IntegerBits::v_movrels_b32
+        | IntegerBits::v_movreld_b32
+        | IntegerBits::v_movrelsd_b32
+        | IntegerBits::v_movrelsd_2_b32
         | IntegerBits::v_accvgpr_read
         | IntegerBits::v_accvgpr_write
         | IntegerBits::v_accvgpr_mov_b32 => b.u1(|x| x),
@@ -228,7 +232,7 @@ pub(super) fn bits<const C: usize>(b: Binder<C>, op: IntegerBits) -> Handler {
                 Flow::Next
             },
         ),
-        IntegerBits::v_swap_b32 => b.bind(
+        IntegerBits::v_swap_b32 | IntegerBits::v_swaprel_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (x, y) = (*w.lanes(o.src[0].register), *w.lanes(o.dst));

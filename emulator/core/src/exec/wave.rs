@@ -86,6 +86,18 @@ pub enum Round {
     Zero = 3,
 }
 
+impl Round {
+    /// From the low two bits of a code.
+    pub(crate) const fn from_bits(bits: u32) -> Self {
+        match bits & 3 {
+            0 => Round::NearestEven,
+            1 => Round::Up,
+            2 => Round::Down,
+            _ => Round::Zero,
+        }
+    }
+}
+
 impl Mode {
     /// From the register's bits.
     pub const fn from_bits(bits: u32) -> Self {
@@ -97,23 +109,14 @@ impl Mode {
         self.0
     }
 
-    const fn round(bits: u32) -> Round {
-        match bits & 3 {
-            0 => Round::NearestEven,
-            1 => Round::Up,
-            2 => Round::Down,
-            _ => Round::Zero,
-        }
-    }
-
     /// Rounding of f32 results.
     pub const fn round32(self) -> Round {
-        Self::round(self.0)
+        Round::from_bits(self.0)
     }
 
     /// Rounding of f16 and f64 results.
     pub const fn round16_64(self) -> Round {
-        Self::round(self.0 >> 2)
+        Round::from_bits(self.0 >> 2)
     }
 
     /// Whether f32 denormals are kept: in sources, in results.

@@ -1,6 +1,6 @@
 //! Generated from `cdna.txt` by `tests/tables.rs`; edit the former, then run the latter with `UPDATE_TABLES=1`.
 
-use crate::category::{Category, Effect};
+use crate::category::{Category, Effect, Relative};
 use crate::data_type::DataType;
 use crate::ops::Op;
 use crate::ops::run::*;
@@ -239,10 +239,10 @@ pub(super) static ROWS: [Row; 1303] = [
     Row { op: Op::s_xnor_saveexec_b64, llvm_name: "s_xnor_saveexec_b64", encoding: Encoding::Sop1, opcodes: &[39; 4], dst: U64, src: [U64, NO, NO, NO, NO], unit: Category::Scalar, reads: EXEC, writes: EXEC | SCC, run: Run::ScalarSaveExec(ScalarSaveExec::s_xnor_saveexec_b64), ..ROW },
     Row { op: Op::s_quadmask_b32, llvm_name: "s_quadmask_b32", encoding: Encoding::Sop1, opcodes: &[40; 4], dst: U32, src: [U32, NO, NO, NO, NO], unit: Category::Scalar, writes: SCC, run: Run::ScalarOneSource(ScalarOneSource::s_quadmask_b32), ..ROW },
     Row { op: Op::s_quadmask_b64, llvm_name: "s_quadmask_b64", encoding: Encoding::Sop1, opcodes: &[41; 4], dst: U64, src: [U64, NO, NO, NO, NO], unit: Category::Scalar, writes: SCC, run: Run::ScalarOneSource(ScalarOneSource::s_quadmask_b64), ..ROW },
-    Row { op: Op::s_movrels_b32, llvm_name: "s_movrels_b32", encoding: Encoding::Sop1, opcodes: &[42; 4], dst: B32, src: [B32.only(Class::Sgpr), NO, NO, NO, NO], unit: Category::Scalar, reads: M0, run: Run::ScalarMoves(ScalarMoves::s_movrels_b32), flags: RELATIVE, ..ROW },
-    Row { op: Op::s_movrels_b64, llvm_name: "s_movrels_b64", encoding: Encoding::Sop1, opcodes: &[43; 4], dst: B64, src: [B64.only(Class::Sgpr), NO, NO, NO, NO], unit: Category::Scalar, reads: M0, run: Run::ScalarMoves(ScalarMoves::s_movrels_b64), flags: RELATIVE, ..ROW },
-    Row { op: Op::s_movreld_b32, llvm_name: "s_movreld_b32", encoding: Encoding::Sop1, opcodes: &[44; 4], dst: B32, src: [B32, NO, NO, NO, NO], unit: Category::Scalar, reads: M0, run: Run::ScalarMoves(ScalarMoves::s_movreld_b32), flags: RELATIVE, ..ROW },
-    Row { op: Op::s_movreld_b64, llvm_name: "s_movreld_b64", encoding: Encoding::Sop1, opcodes: &[45; 4], dst: B64, src: [B64, NO, NO, NO, NO], unit: Category::Scalar, reads: M0, run: Run::ScalarMoves(ScalarMoves::s_movreld_b64), flags: RELATIVE, ..ROW },
+    Row { op: Op::s_movrels_b32, llvm_name: "s_movrels_b32", encoding: Encoding::Sop1, opcodes: &[42; 4], dst: B32, src: [B32.only(Class::Sgpr), NO, NO, NO, NO], unit: Category::Scalar, reads: M0, relative: Some(Relative::Source), run: Run::ScalarMoves(ScalarMoves::s_movrels_b32), ..ROW },
+    Row { op: Op::s_movrels_b64, llvm_name: "s_movrels_b64", encoding: Encoding::Sop1, opcodes: &[43; 4], dst: B64, src: [B64.only(Class::Sgpr), NO, NO, NO, NO], unit: Category::Scalar, reads: M0, relative: Some(Relative::Source), run: Run::ScalarMoves(ScalarMoves::s_movrels_b64), ..ROW },
+    Row { op: Op::s_movreld_b32, llvm_name: "s_movreld_b32", encoding: Encoding::Sop1, opcodes: &[44; 4], dst: B32, src: [B32, NO, NO, NO, NO], unit: Category::Scalar, reads: M0, relative: Some(Relative::Result), run: Run::ScalarMoves(ScalarMoves::s_movreld_b32), ..ROW },
+    Row { op: Op::s_movreld_b64, llvm_name: "s_movreld_b64", encoding: Encoding::Sop1, opcodes: &[45; 4], dst: B64, src: [B64, NO, NO, NO, NO], unit: Category::Scalar, reads: M0, relative: Some(Relative::Result), run: Run::ScalarMoves(ScalarMoves::s_movreld_b64), ..ROW },
     Row { op: Op::s_cbranch_join, llvm_name: "s_cbranch_join", encoding: Encoding::Sop1, opcodes: &[46; 4], src: [B32.only(Class::Sgpr), NO, NO, NO, NO], unit: Category::Branch, reads: MODE, writes: EXEC | MODE, run: Run::Control(Control::s_cbranch_join), ..ROW },
     Row { op: Op::s_abs_i32, llvm_name: "s_abs_i32", encoding: Encoding::Sop1, opcodes: &[48; 4], dst: I32, src: [I32, NO, NO, NO, NO], unit: Category::Scalar, writes: SCC, run: Run::ScalarOneSource(ScalarOneSource::s_abs_i32), ..ROW },
     Row { op: Op::s_set_gpr_idx_idx, llvm_name: "s_set_gpr_idx_idx", encoding: Encoding::Sop1, opcodes: &[50; 4], src: [B32, NO, NO, NO, NO], unit: Category::Scalar, writes: M0, run: Run::Control(Control::s_set_gpr_idx_idx), flags: KEEPS, ..ROW },

@@ -4,7 +4,6 @@ use super::generation::Generation;
 use super::tables::{FLAT_SEG, PATTERNS, ROWS};
 use crate::row::{ABSENT, Encoding, Row, flag};
 
-const ENCODINGS: usize = Encoding::Vopd as usize + 1;
 /// VOP3 has 10 opcode bits, more than any other encoding.
 const OPCODES: usize = 1 << 10;
 /// Where the VOP3 opcodes of instructions with a short form start.
@@ -12,13 +11,13 @@ const VOP1_IN_VOP3: u16 = 0x180;
 const VOP2_IN_VOP3: u16 = 0x100;
 
 /// Row number + 1, by generation, encoding and opcode; 0 if there is no row.
-static BY_OPCODE: [[[u16; OPCODES]; ENCODINGS]; Generation::COUNT] = by_opcode();
+static BY_OPCODE: [[[u16; OPCODES]; Encoding::COUNT]; Generation::COUNT] = by_opcode();
 /// The pattern that matches an instruction's highest 9 bits, by generation.
 static BY_PREFIX: [[u8; 512]; Generation::COUNT] = by_prefix();
 const NO_PATTERN: u8 = u8::MAX;
 
-const fn by_opcode() -> [[[u16; OPCODES]; ENCODINGS]; Generation::COUNT] {
-    let mut table = [[[0; OPCODES]; ENCODINGS]; Generation::COUNT];
+const fn by_opcode() -> [[[u16; OPCODES]; Encoding::COUNT]; Generation::COUNT] {
+    let mut table = [[[0; OPCODES]; Encoding::COUNT]; Generation::COUNT];
     let mut n = 0;
     while n < ROWS.len() {
         let row = &ROWS[n];

@@ -5,6 +5,7 @@ mod rdna;
 use std::collections::BTreeMap;
 
 use ferrowave_gpu::{Family, Gpu};
+use ferrowave_isa::{Instruction, Op};
 use rand::{Rng, RngExt};
 
 /// The words of an instruction, including a possible literal.
@@ -71,6 +72,10 @@ fn column(gpu: Gpu) -> usize {
 pub(crate) struct Opcode {
     /// The mnemonic in the table.
     pub(crate) name: String,
+    /// The operation's name: the mnemonic, or another one with the same semantics.
+    operation: String,
+    /// Whether the table says why the emulator does not run it.
+    pub(crate) refused: bool,
     /// The encoding: a section of the table, or `vop3` for the long form of a short encoding.
     pub(crate) encoding: &'static str,
     number: u32,
@@ -100,22 +105,29 @@ pub(crate) fn opcodes(gpu: Gpu) -> Vec<Opcode> {
         let Ok(number) = numbers[column(gpu) % numbers.len()].parse::<u32>() else {
             continue;
         };
+        let words: Vec<&str> = words.collect();
+        let value = |key: &str| words.iter().find_map(|word| word.strip_prefix(key));
+        let operation = value("as=").unwrap_or(&name).to_string();
+        let refused = value("refused=").is_some();
         let long = match encoding {
             "vop1" => Some(number + vop1_in_vop3),
             "vop2" => Some(number + 0x100),
             "vopc" => Some(number),
             _ => None,
         };
-        if let Some(number) = long.filter(|_| words.any(|w| w == "e64")) {
-            let (name, encoding) = (name.clone(), "vop3");
+        if let Some(number) = long.filter(|_| words.contains(&"e64")) {
             all.push(Opcode {
-                name,
-                encoding,
+                name: name.clone(),
+                operation: operation.clone(),
+                refused,
+                encoding: "vop3",
                 number,
             });
         }
         all.push(Opcode {
             name,
+            operation,
+            refused,
             encoding,
             number,
         });
@@ -124,6 +136,12 @@ pub(crate) fn opcodes(gpu: Gpu) -> Vec<Opcode> {
 }
 
 impl Opcode {
+    /// Whether an instruction has this operation.
+    pub(crate) fn is(&self, i: &Instruction) -> bool {
+        let is = |op: Op| op.name() == self.operation;
+        is(i.op) || i.second.is_some_and(|second| is(second.op))
+    }
+
     /// Words with this opcode and random other bits, many or few of them set; none in the first form.
     ///
     /// Avoids words on which LLVM's disassembler stops with an assertion.

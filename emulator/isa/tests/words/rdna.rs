@@ -5,7 +5,7 @@ use rand::{Rng, RngExt};
 use super::{LITERALS, Opcode, S_NOP, Section, Words};
 
 /// Sections of `rdna.txt`: first word, its fixed bits, and the lowest bit of the opcode.
-pub(super) const ENCODINGS: [Section; 18] = [
+pub(super) const ENCODINGS: [Section; 22] = [
     ("sop1", 0xbe80_0000, 0xff80_ff00, 8),
     ("sop2", 0x8000_0000, 0xff80_0000, 23),
     ("sopc", 0xbf00_0000, 0xffff_0000, 16),
@@ -24,6 +24,10 @@ pub(super) const ENCODINGS: [Section; 18] = [
     ("global", 0xdc02_0000, 0xffff_0000, 18),
     ("mubuf", 0xe000_0000, 0xfffc_0000, 18),
     ("mtbuf", 0xe800_0000, 0xfc07_8000, 15),
+    ("mimg", 0xf000_0000, 0xfffc_0000, 18),
+    ("exp", 0xf800_0000, 0xfc00_1000, 12),
+    ("vinterp", 0xcd00_0000, 0xffff_0000, 16),
+    ("ldsdir", 0xce00_0000, 0xfff0_0000, 20),
 ];
 
 /// The `saddr` or `soffset` code for none.
@@ -74,6 +78,14 @@ impl Opcode {
             }
             "vop3" | "vop3p" => long(w, form, literal, rng),
             "vopd" => self.pair(w, literal, rng),
+            "mimg" if self.name.contains("bvh") => {
+                // LLVM wants these bits.
+                w[0] = w[0] & 0xfffd_0001 | 0x8f80;
+                w[1] &= 0x001f_ffff;
+            }
+            // Vector registers only.
+            "vinterp" => w[1] |= 256 | 256 << 9 | 256 << 18,
+            "mimg" | "exp" | "ldsdir" => {}
             _ => memory(self.encoding, w, form, rng),
         }
     }

@@ -8,6 +8,7 @@ use super::negated_halves;
 use crate::exec::{
     Mode, Wave,
     array::{Mapped, array},
+    convert::to_bf16,
     float::{Arithmetic, Format, Settings, convert, evaluate},
     float32, half,
     lanes::{Binder, chunks},
@@ -28,6 +29,12 @@ pub(in crate::exec) fn handler<const C: usize>(b: Binder<C>, op: Mixed) -> Handl
         // The accumulating form starts with the sum, the other ends with it.
         Mixed::v_dot2_f32_bf16 => b.dot2(flushed_bf16, |first, second, sum| first + second + sum),
         Mixed::v_dot2c_f32_bf16 => b.dot2(flushed_bf16, |first, second, sum| sum + first + second),
+        Mixed::v_dot2_f16_f16 => b.dot2_halves(half::to_f32, |sum| {
+            sum.is_nan().select(U::splat(0x7e00), half::from_f32(sum))
+        }),
+        Mixed::v_dot2_bf16_bf16 => b.dot2_halves(flushed_bf16, |sum| {
+            sum.is_nan().select(U::splat(0x7fc0), to_bf16(flushed(sum)))
+        }),
         Mixed::v_mad_mix_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
@@ -87,6 +94,46 @@ impl<const C: usize> Binder<C> {
             },
         )
     }
+}
+
+impl<const C: usize> Binder<C> {
+    /// A dot product whose sum is half a register: products and sums in f32, in order, and then one rounding to nearest
+    /// (AMD does not say how the hardware adds). f16 keeps denormals, bf16 does not, and MODE has no effect (RDNA 3 ISA
+    /// guide, «Denormalized and Rounding Modes», 7.2.4). `abs` and `neg` belong to both halves of a pair.
+    fn dot2_halves<R, W>(self, read: R, write: W) -> Handler
+    where
+        R: Fn(U) -> F + Copy + 'static,
+        W: Fn(F) -> U + Copy + 'static,
+    {
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                let result = chunks(|c| {
+                    let pair = |slot: usize| {
+                        let bits = w.chunk(s[slot], c);
+                        [bits, bits >> U::splat(16)]
+                            .map(|bits| read(with_sign(o, slot, bits & U::splat(0xffff))))
+                    };
+                    let (x, y) = (pair(0), pair(1));
+                    let sum = read(half::source_bits(o, 2, w.chunk(s[2], c)));
+                    write(sum + x[0] * y[0] + x[1] * y[1])
+                });
+                half::commit16(w, o, result);
+                Flow::Next
+            },
+        )
+    }
+}
+
+/// A half with the `abs` and `neg` of its source.
+#[inline(always)]
+fn with_sign(o: &Operation, slot: usize, bits: U) -> U {
+    let and = match o.abs >> slot & 1 {
+        0 => 0xffff,
+        _ => 0x7fff,
+    };
+    bits & U::splat(and) ^ U::splat(u32::from(o.neg >> slot & 1) << 15)
 }
 
 /// Halves of a dot product's source; the short encodings have no modifiers and use both in order.

@@ -3,7 +3,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Gpu, GpuLimits};
 
 use super::{
     super::{
@@ -67,17 +67,11 @@ pub(super) fn at_once(gpu: Gpu, words: &[u8]) -> Option<(SimdLevel, Code)> {
         shortest: 1,
         patience: 0,
     };
-    let code = || {
-        Code::divided(
-            gpu,
-            SimdLevel::Avx512,
-            Size::of::<CHUNKS>(),
-            0x1000,
-            words,
-            &[],
-            policy,
-        )
+    let size = match GpuLimits::of(gpu).wave_size {
+        32 => Size::of::<2>(),
+        _ => Size::of::<CHUNKS>(),
     };
+    let code = || Code::divided(gpu, SimdLevel::Avx512, size, 0x1000, words, &[], policy);
     let is_available = SimdLevel::Avx512.is_available();
     is_available.then(|| (SimdLevel::Avx512, code()))
 }

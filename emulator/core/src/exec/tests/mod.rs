@@ -41,6 +41,7 @@ mod narrow_conversions;
 mod rarities;
 mod rdna;
 mod sad;
+mod scalar_floats;
 mod scalars;
 mod scratch;
 mod states;

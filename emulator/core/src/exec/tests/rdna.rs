@@ -5,9 +5,13 @@ use ferrowave_gpu::Gpu;
 
 use super::{Random, assembled, effects::copied, wave};
 use crate::exec::{
-    Code, Context, SimdLevel, Unobserved, VCC, Wave, code::Size, jit::Policy, run, wave::EXEC,
+    Code, Context, SimdLevel, Unobserved, VCC, Wave,
+    code::Size,
+    jit::Policy,
+    run,
+    wave::{EXEC, M0},
 };
-use crate::memory::DeviceMemory;
+use crate::memory::{DeviceMemory, View};
 
 const GPU: Gpu = Gpu::Gfx1100;
 const LANES: usize = 32;
@@ -18,6 +22,11 @@ fn run_all(wave: &mut Wave, lines: &[&str]) {
 }
 
 fn run_words(wave: &mut Wave, lanes: usize, text: &[u8], count: usize) {
+    let memory = DeviceMemory::new(0).view();
+    run_words_on(&memory, wave, lanes, text, count);
+}
+
+fn run_words_on(memory: &View, wave: &mut Wave, lanes: usize, text: &[u8], count: usize) {
     let size = if lanes == 32 {
         Size::of::<2>()
     } else {
@@ -29,8 +38,7 @@ fn run_words(wave: &mut Wave, lanes: usize, text: &[u8], count: usize) {
     };
     let level = SimdLevel::detect();
     let code = Code::divided(GPU, level, size, 0x1000, text, &[], policy);
-    let memory = DeviceMemory::new(0).view();
-    let mut context = Context::new(&code, &memory, &mut []);
+    let mut context = Context::new(&code, memory, &mut []);
     wave.set_lane_count(lanes as u32);
     wave.pc = 0;
     run(wave, &mut context, &mut (count as u64), &mut Unobserved);
@@ -544,4 +552,311 @@ fn matrix_products_of_64_lanes() {
     // The words are the same; LLVM's assembler would ask for another target.
     let line = "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]";
     matrices.check(line, 64, &mut wave, |value| (value as f32).to_bits(), None);
+}
+
+#[test]
+fn m0_changes_the_numbers_of_registers() {
+    /// An instruction, `m0`, and what it writes: registers, and the registers that they get.
+    type Row = (&'static str, u32, &'static [(u16, u16)]);
+    let rows: [Row; 13] = [
+        ("v_movrels_b32_e32 v6, v1", 3, &[(6, 4)]),
+        ("v_movreld_b32_e32 v6, v1", 3, &[(9, 1)]),
+        ("v_movrelsd_b32_e32 v6, v1", 3, &[(9, 4)]),
+        ("v_movrelsd_2_b32_e32 v6, v1", 5 << 16 | 2, &[(11, 3)]),
+        ("v_movrels_b32_e64 v6, v1", 3, &[(6, 4)]),
+        ("v_swaprel_b32 v6, v1", 5 << 16 | 2, &[(11, 3), (3, 11)]),
+        // Numbers do not wrap.
+        ("v_movrels_b32_e32 v6, v1", 0xffff_ffff, &[(6, 0)]),
+        // A source past the last register is v0; with a result past it, nothing is written.
+        ("v_movrels_b32_e32 v6, v1", 255, &[(6, 0)]),
+        ("v_movreld_b32_e32 v6, v1", 250, &[]),
+        ("v_movrelsd_b32_e32 v6, v1", 255, &[]),
+        ("v_swaprel_b32 v6, v1", 255, &[]),
+        ("v_swaprel_b32 v6, v1", 250 << 16, &[]),
+        ("v_swaprel_b32 v6, v1", 0xfc00_fc00, &[(6, 1), (1, 6)]),
+    ];
+    for (line, m0, expected) in rows {
+        for exec in [0xffff_ffff, 0x0f0f_1248] {
+            let mut wave = random_wave(7);
+            wave.exec = exec;
+            wave.set_scalar(M0, m0);
+            let before = copied(&wave);
+            run_all(&mut wave, &[line]);
+            for register in 0..32 {
+                let found = expected.iter().find(|(to, _)| *to == register);
+                let from = found.map_or(register, |(_, from)| *from);
+                for lane in 0..LANES {
+                    let from = if exec >> lane & 1 == 1 {
+                        from
+                    } else {
+                        register
+                    };
+                    assert_eq!(
+                        get(&wave, register, lane),
+                        get(&before, from, lane),
+                        "{line} with m0 {m0:#x}: v{register}, lane {lane}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lanes_move_between_registers_that_m0_selects() {
+    let mut wave = random_wave(8);
+    wave.set_scalar(M0, 3);
+    let before = copied(&wave);
+    run_all(
+        &mut wave,
+        &[
+            "v_movrels_b32_dpp v6, v1 row_mirror row_mask:0xf bank_mask:0xf",
+            "v_movreld_b32_dpp v7, v1 dpp8:[1,0,3,2,5,4,7,6]",
+        ],
+    );
+    for lane in 0..LANES {
+        let mirrored = lane / 16 * 16 + 15 - lane % 16;
+        assert_eq!(
+            get(&wave, 6, lane),
+            get(&before, 4, mirrored),
+            "lane {lane}"
+        );
+        assert_eq!(
+            get(&wave, 10, lane),
+            get(&before, 1, lane ^ 1),
+            "lane {lane}"
+        );
+        assert_eq!(get(&wave, 7, lane), get(&before, 7, lane), "lane {lane}");
+    }
+}
+
+#[test]
+fn products_for_lighting() {
+    let (inf, nan, least) = (f32::INFINITY, f32::NAN, f32::MIN);
+    let cases = [
+        ([2.0, 3.0, 1.0], 6.0),
+        ([-2.0, 3.0, f32::MIN_POSITIVE], -6.0),
+        ([2.0, 3.0, 0.0], least),
+        ([2.0, 3.0, -1.0], least),
+        ([2.0, 3.0, nan], least),
+        ([2.0, least, 1.0], least),
+        ([2.0, -inf, 1.0], least),
+        ([2.0, nan, 1.0], least),
+        ([2.0, inf, 1.0], inf),
+        // 0 times anything is 0.
+        ([0.0, inf, 1.0], 0.0),
+        ([-0.0, 3.0, inf], 0.0),
+    ];
+    let mut wave = random_wave(9);
+    for (lane, (sources, _)) in cases.into_iter().enumerate() {
+        for (register, value) in (1..).zip(sources) {
+            wave.lanes_mut(register).as_mut_array()[lane] = f32::to_bits(value);
+        }
+    }
+    run_all(&mut wave, &["v_mullit_f32 v6, v1, v2, v3"]);
+    for (lane, (sources, expected)) in cases.into_iter().enumerate() {
+        let result = f32::from_bits(get(&wave, 6, lane));
+        assert_eq!(
+            result.to_bits(),
+            expected.to_bits(),
+            "{sources:?}: {result}"
+        );
+    }
+}
+
+#[test]
+fn dot_products_with_sums_of_half_a_register() {
+    let mut random = Random(10);
+    for (name, encode) in [
+        ("v_dot2_f16_f16", f16 as fn(i32) -> u32),
+        ("v_dot2_bf16_bf16", bf16),
+    ] {
+        let mut wave = random_wave(10);
+        let mut numbers = [[0; 6]; LANES];
+        for (lane, numbers) in numbers.iter_mut().enumerate() {
+            *numbers = std::array::from_fn(|_| random.next() as i32 % 6);
+            let [a, b, c, d, e, f] = numbers.map(encode);
+            for (register, pair) in [(1, [a, b]), (2, [c, d]), (3, [e, f])] {
+                wave.lanes_mut(register).as_mut_array()[lane] = pair[0] | pair[1] << 16;
+            }
+        }
+        let before = copied(&wave);
+        run_all(
+            &mut wave,
+            &[
+                &format!("{name} v6.l, v1, v2, v3.l"),
+                &format!("{name} v7.h, v1, v2, v3.h"),
+                &format!("{name} v8.l, -v1, |v2|, -v3.l"),
+            ],
+        );
+        for (lane, [a, b, c, d, e, f]) in numbers.into_iter().enumerate() {
+            for (register, high, value) in [
+                (6, false, a * c + b * d + e),
+                (7, true, a * c + b * d + f),
+                (8, false, -a * c.abs() - b * d.abs() - e),
+            ] {
+                // A sum of 0 may have either sign.
+                let value = if value == 0 { 0 } else { encode(value) };
+                let old = get(&before, register, lane);
+                let sign = if high { 1 << 31 } else { 0x8000 };
+                let result = get(&wave, register, lane);
+                let result = match half(result, high) {
+                    0x8000 => result & !sign,
+                    _ => result,
+                };
+                let expected = with_half(old, high, value);
+                assert_eq!(result, expected, "{name}, v{register}, lane {lane}");
+            }
+        }
+    }
+}
+
+#[test]
+fn dot_products_keep_denormals_of_f16_only() {
+    let mut wave = random_wave(11);
+    for lane in 0..LANES {
+        let mut set = |register: u16, value| {
+            wave.lanes_mut(register).as_mut_array()[lane] = value;
+        };
+        // One times the least denormal, plus itself; bf16: the largest denormal.
+        set(1, 0x3c00);
+        set(2, 0x0001);
+        set(3, 0x0001);
+        set(4, 0x3f80);
+        set(5, 0x007f);
+        set(6, 0x0000);
+    }
+    // MODE says the contrary and has no effect.
+    wave.mode = crate::exec::Mode::from_bits(0x30);
+    run_all(
+        &mut wave,
+        &[
+            "v_dot2_f16_f16 v7.l, v1, v2, v3.l",
+            "v_dot2_bf16_bf16 v8.l, v4, v5, v6.l",
+        ],
+    );
+    for lane in 0..LANES {
+        assert_eq!(half(get(&wave, 7, lane), false), 2);
+        assert_eq!(half(get(&wave, 8, lane), false), 0);
+    }
+}
+
+#[test]
+fn lanes_have_addresses_by_number() {
+    let memory = DeviceMemory::new(1 << 16);
+    let base = memory
+        .allocate(1024, crate::memory::AllocationKind::Device)
+        .expect("memory");
+    let words: Vec<u8> = (0..256_u32)
+        .flat_map(|n| (1000 + n).to_le_bytes())
+        .collect();
+    memory.write(base, &words).expect("its own memory");
+    for lanes in [32, 64] {
+        let mut wave = random_wave(12);
+        wave.exec = 0xffff_0f0f_ffff_f0ff;
+        wave.set_scalar_pair(2, base);
+        let before = copied(&wave);
+        let lines = [
+            "global_load_addtid_b32 v6, s[2:3] offset:12",
+            "global_store_addtid_b32 v1, s[2:3] offset:512",
+        ];
+        let text = assembled(GPU, &lines);
+        run_words_on(&memory.view(), &mut wave, lanes, &text, lines.len());
+        let mut stored = vec![0; 512];
+        memory
+            .read(base + 512, &mut stored)
+            .expect("its own memory");
+        for lane in 0..lanes {
+            let active = wave.exec >> lane & 1 == 1;
+            let old = get(&before, 6, lane);
+            let loaded = if active { 1003 + lane as u32 } else { old };
+            assert_eq!(get(&wave, 6, lane), loaded, "lane {lane}");
+            let word: [u8; 4] = stored[4 * lane..][..4].try_into().unwrap();
+            let value = if active {
+                get(&wave, 1, lane)
+            } else {
+                1128 + lane as u32
+            };
+            assert_eq!(u32::from_le_bytes(word), value, "lane {lane}");
+        }
+        memory.write(base, &words).expect("its own memory");
+    }
+}
+
+#[test]
+fn loops_over_halves_of_a_wave() {
+    // Adds 1 to v1 in the loop, which runs once for each half with active lanes.
+    let lines = [
+        "s_mov_b32 s6, 0",
+        "s_subvector_loop_begin s5, 4",
+        "v_add_nc_u32_e32 v1, 1, v1",
+        "v_mov_b32_e32 v2, exec_lo",
+        "s_add_u32 s6, s6, 1",
+        "s_subvector_loop_end s5, -4",
+        "s_nop 0",
+    ];
+    let text = assembled(GPU, &lines);
+    for (exec, passes) in [
+        (0xf0f0_ffff_1234_5678, 2),
+        (0x0000_0000_1234_5678, 1),
+        (0xf0f0_ffff_0000_0000, 1),
+        (0, 0),
+    ] {
+        let mut wave = random_wave(13);
+        wave.exec = exec;
+        let before = copied(&wave);
+        let count = 3 + if passes == 0 { 0 } else { 4 * passes };
+        run_words(&mut wave, 64, &text, count);
+        assert_eq!(wave.exec, exec);
+        assert_eq!(wave.scalar(6), passes as u32);
+        for lane in 0..64 {
+            let (old, active) = (get(&before, 1, lane), (exec >> lane & 1) as u32);
+            assert_eq!(get(&wave, 1, lane), old.wrapping_add(active), "lane {lane}");
+            // Each half runs alone.
+            if active == 1 {
+                let low = if lane < 32 { exec as u32 } else { 0 };
+                assert_eq!(get(&wave, 2, lane), low, "lane {lane}");
+            }
+        }
+    }
+}
+
+#[test]
+fn graphics_instructions_are_refused_by_name() {
+    let cases: [(&str, &str); 5] = [
+        (
+            "image_load v[0:3], v[4:5], s[0:7] dmask:0xf dim:SQ_RSRC_IMG_2D",
+            "image instructions are not supported",
+        ),
+        (
+            "image_bvh_intersect_ray v[4:7], [v9, v10, v[11:13], v[14:16], v[17:19]], s[4:7]",
+            "ray tracing instructions are not supported",
+        ),
+        (
+            "exp mrt0 v4, v3, v2, v1",
+            "export instructions are not supported",
+        ),
+        (
+            "v_interp_p10_f32 v0, v1, v2, v3",
+            "interpolation instructions are not supported",
+        ),
+        (
+            "lds_param_load v1, attr0.x",
+            "interpolation instructions are not supported",
+        ),
+    ];
+    for (line, why) in cases {
+        let text = assembled(GPU, &["s_branch 1f", line, "1: v_mov_b32_e32 v6, 1"]);
+        let mut wave = random_wave(14);
+        // The instruction after it is found, whatever its length.
+        run_words(&mut wave, LANES, &text, 2);
+        assert_eq!(get(&wave, 6, 0), 1, "{line}");
+        let code = Code::compile(GPU, SimdLevel::detect(), 0x1000, &text[4..]);
+        let name = line.split(' ').next().expect("a name");
+        let refused = code.unsupported();
+        assert_eq!(
+            refused.first().map(|refused| refused.what.as_str()),
+            Some(format!("the emulator does not run `{name}`: {why}").as_str())
+        );
+    }
 }

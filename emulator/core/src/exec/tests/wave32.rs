@@ -261,7 +261,7 @@ fn differences(i: &Instruction, wide: &Done, narrow: &Done, before: &Wave) -> BT
             false => wide.after.scalar(register),
         };
         if narrow.after.scalar(register) != expected {
-            note(format!("{code} differs"));
+            note(format!("{code:?} differs"));
         }
     }
     let state = |wave: &Wave| (wave.scc, wave.mode, wave.pc);
@@ -289,7 +289,7 @@ fn waves_of_32_lanes_do_what_half_a_wave_of_64_does() {
     let (mut wrong, mut tried) = (BTreeSet::new(), BTreeSet::new());
     for &gpu in Family::Cdna.gpus() {
         for opcode in opcodes(gpu) {
-            if reason(&opcode.name).is_some() {
+            if reason(&opcode).is_some() {
                 continue;
             }
             let Opcode { name, encoding, .. } = &opcode;
@@ -304,7 +304,7 @@ fn waves_of_32_lanes_do_what_half_a_wave_of_64_does() {
                 let level = levels[form % levels.len()];
                 let [wide, narrow] =
                     [Size::of::<CHUNKS>(), small()].map(|size| code(gpu, level, size, text));
-                if i.op.name() != name || is_for_64_lanes(&i) || !wide.unsupported().is_empty() {
+                if !opcode.is(&i) || is_for_64_lanes(&i) || !wide.unsupported().is_empty() {
                     continue;
                 }
                 assert_eq!(narrow.unsupported(), [], "{name} of 32 lanes");

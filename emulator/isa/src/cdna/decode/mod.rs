@@ -72,7 +72,11 @@ impl Decoder<'_> {
             Encoding::Flat | Encoding::Global | Encoding::Scratch => self.flat(encoding)?,
             Encoding::Mubuf => self.mubuf()?,
             Encoding::Mtbuf => self.mtbuf()?,
-            Encoding::Vopd => return Err(Refused::Unknown),
+            Encoding::Vopd
+            | Encoding::Mimg
+            | Encoding::Exp
+            | Encoding::Vinterp
+            | Encoding::Ldsdir => return Err(Refused::Unknown),
         };
         i.size = 4 * self.used as u8;
         Ok(i)

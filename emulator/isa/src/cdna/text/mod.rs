@@ -47,7 +47,7 @@ pub(crate) fn write(i: &Instruction, gpu: Gpu, f: &mut fmt::Formatter<'_>) -> fm
         Format::Flat | Format::Global | Format::Scratch => out.flat(i),
         Format::Mubuf | Format::Mtbuf => out.buffer(i),
         // No pairs on CDNA.
-        Format::Vopd => Ok(()),
+        Format::Vopd | Format::Graphics => Ok(()),
     }
 }
 

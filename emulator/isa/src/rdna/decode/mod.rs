@@ -11,6 +11,7 @@ use ferrowave_gpu::Gpu;
 
 use super::generation::Generation;
 use super::lookup;
+use super::tables::MIMG_NSA;
 use crate::error::{DecodeError, DecodeErrorKind as Refused};
 use crate::instruction::{Extension, Format, Instruction};
 use crate::operand::Operand;
@@ -78,10 +79,27 @@ impl Decoder<'_> {
             Encoding::Ds => self.ds()?,
             Encoding::Flat | Encoding::Global | Encoding::Scratch => self.flat(encoding)?,
             Encoding::Mubuf | Encoding::Mtbuf => self.buffer(encoding)?,
+            Encoding::Mimg | Encoding::Exp | Encoding::Vinterp | Encoding::Ldsdir => {
+                self.graphics(encoding)?
+            }
             Encoding::Mai | Encoding::Vop3px2 => return Err(Refused::Unknown),
         };
         i.size = 4 * self.used as u8;
         Ok(i)
+    }
+
+    /// Only the words are read, not the operands.
+    fn graphics(&mut self, encoding: Encoding) -> Result<Instruction, Refused> {
+        let more = match encoding {
+            Encoding::Ldsdir => 0,
+            // More addresses may follow.
+            Encoding::Mimg if self.is_set(MIMG_NSA) => 2,
+            _ => 1,
+        };
+        for _ in 0..more {
+            self.next_word()?;
+        }
+        Ok(self.blank(Format::Graphics))
     }
 
     /// An instruction of the current row, without operands.

@@ -30,6 +30,7 @@ pub(crate) fn write(i: &Instruction, gpu: Gpu, f: &mut fmt::Formatter<'_>) -> fm
         Format::Ds => memory::ds(&mut out, i),
         Format::Flat | Format::Global | Format::Scratch => memory::flat(&mut out, i),
         Format::Mubuf | Format::Mtbuf => memory::buffer(&mut out, i),
+        Format::Graphics => Ok(()),
         // No matrix cores.
         Format::Mai => Ok(()),
     }
