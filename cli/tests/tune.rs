@@ -25,7 +25,7 @@ fn ferrowave(cache: &Path, tuning: &str, arguments: &[&str]) -> Output {
 
 /// The file of winners.
 fn winners(cache: &Path) -> PathBuf {
-    let mut files = fs::read_dir(cache.join("tuning")).unwrap().flatten();
+    let mut files = fs::read_dir(cache.join("tuning")).expect("reads").flatten();
     let file = files.find(|file| file.path().extension().is_some_and(|e| e == "csv"));
     file.expect("a file of winners").path()
 }
