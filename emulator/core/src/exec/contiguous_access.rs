@@ -80,15 +80,24 @@ impl<const C: usize> ContiguousAccess<C> {
         if N > 1 && self.chunks_are_alike() {
             // SAFETY: all lanes are active, so their bytes were checked.
             let parts = unsafe { self.chunk::<N>(moves, 0) };
-            return put(w, register, [parts; C]);
+            for chunk in 0..C {
+                put(w, register, chunk, parts);
+            }
+            return;
         }
         if self.is_row(4 * N as u32) {
-            // SAFETY: all lanes are active, so their bytes were checked.
-            return put(w, register, chunks(|c| unsafe { self.row::<N>(moves, c) }));
+            for chunk in 0..C {
+                // SAFETY: all lanes are active, so their bytes were checked.
+                put(w, register, chunk, unsafe { self.row::<N>(moves, chunk) });
+            }
+            return;
         }
         if is_zero(joined::<C, _>(|c| self.differs_from_first(c), U::bitor)) {
-            // SAFETY: all lanes are active, so their bytes were checked.
-            return put(w, register, chunks(|c| unsafe { self.same::<N>(moves, c) }));
+            for chunk in 0..C {
+                // SAFETY: all lanes are active, so their bytes were checked.
+                put(w, register, chunk, unsafe { self.same::<N>(moves, chunk) });
+            }
+            return;
         }
         self.in_memory().load_chunks::<N>(w, register);
     }
@@ -136,9 +145,7 @@ impl<const C: usize> ContiguousAccess<C> {
             if self.active(chunk) == 0xffff {
                 // SAFETY: all sixteen lanes are active, so their bytes were checked.
                 let parts: [U; N] = unsafe { self.chunk(moves, chunk) };
-                for (part, lanes) in parts.into_iter().enumerate() {
-                    w.lanes_mut(register + part as u16).0[chunk] = lanes;
-                }
+                put(w, register, chunk, parts);
                 continue;
             }
             self.each(chunk, |lane, address| {
@@ -283,11 +290,16 @@ impl<const C: usize> ContiguousAccess<C> {
     }
 }
 
-/// Writes the loaded dwords of all chunks to consecutive registers.
+/// Writes the loaded dwords of a chunk to consecutive registers.
 #[inline(always)]
-fn put<const N: usize, const C: usize>(w: &mut Wave<C>, register: u16, loaded: [[U; N]; C]) {
-    for part in 0..N {
-        *w.lanes_mut(register + part as u16).chunks_mut() = loaded.mapped(|parts| parts[part]);
+fn put<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
+    register: u16,
+    chunk: usize,
+    parts: [U; N],
+) {
+    for (register, lanes) in (register..).zip(parts) {
+        w.lanes_mut(register).0[chunk] = lanes;
     }
 }
 

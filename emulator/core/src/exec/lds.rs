@@ -257,22 +257,21 @@ fn near_pair<const C: usize>(
     Some((a, b))
 }
 
-/// The offsets of a pair are in units of 64 times its data. Below this bit of the detail is the number of dwords.
-const FAR_APART: u8 = 8;
+/// The detail of a pair is the binary logarithm of what its offsets are multiplied by: the bytes of one or two dwords, or 64
+/// times those.
+const DWORDS: u8 = 2;
+const FAR_APART: u8 = 6;
 
 /// Dwords of each half of a pair.
 fn dwords_of_pair(o: &Operation) -> usize {
-    usize::from(o.detail % FAR_APART)
+    1 + usize::from(o.detail & 1)
 }
 
 /// The two offsets of an instruction with two accesses.
 #[inline(always)]
 fn pair(o: &Operation) -> [u32; 2] {
-    let unit = match o.detail & FAR_APART {
-        0 => 4 * u32::from(o.detail),
-        _ => 64 * 4 * u32::from(o.detail % FAR_APART),
-    };
-    [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff].mapped(|offset| offset * unit)
+    let shift = u32::from(o.detail) & 31;
+    [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff].mapped(|offset| offset << shift)
 }
 
 /// Makes handlers of LDS operations.
@@ -344,14 +343,14 @@ impl<const C: usize> Binder<C> {
 /// The handler and the detail of an operation on two addresses.
 pub(super) fn pairs<const C: usize>(b: Binder<C>, op: LdsPairs) -> (Handler, u8) {
     match op {
-        LdsPairs::ds_read2_b32 => (b.ds_load_pair::<1>(), 1),
-        LdsPairs::ds_read2_b64 => (b.ds_load_pair::<2>(), 2),
-        LdsPairs::ds_read2st64_b32 => (b.ds_load_pair::<1>(), 1 | FAR_APART),
-        LdsPairs::ds_read2st64_b64 => (b.ds_load_pair::<2>(), 2 | FAR_APART),
-        LdsPairs::ds_write2_b32 => (b.ds_store_pair::<1>(), 1),
-        LdsPairs::ds_write2_b64 => (b.ds_store_pair::<2>(), 2),
-        LdsPairs::ds_write2st64_b32 => (b.ds_store_pair::<1>(), 1 | FAR_APART),
-        LdsPairs::ds_write2st64_b64 => (b.ds_store_pair::<2>(), 2 | FAR_APART),
+        LdsPairs::ds_read2_b32 => (b.ds_load_pair::<1>(), DWORDS),
+        LdsPairs::ds_read2_b64 => (b.ds_load_pair::<2>(), DWORDS + 1),
+        LdsPairs::ds_read2st64_b32 => (b.ds_load_pair::<1>(), DWORDS + FAR_APART),
+        LdsPairs::ds_read2st64_b64 => (b.ds_load_pair::<2>(), DWORDS + 1 + FAR_APART),
+        LdsPairs::ds_write2_b32 => (b.ds_store_pair::<1>(), DWORDS),
+        LdsPairs::ds_write2_b64 => (b.ds_store_pair::<2>(), DWORDS + 1),
+        LdsPairs::ds_write2st64_b32 => (b.ds_store_pair::<1>(), DWORDS + FAR_APART),
+        LdsPairs::ds_write2st64_b64 => (b.ds_store_pair::<2>(), DWORDS + 1 + FAR_APART),
     }
 }
 
