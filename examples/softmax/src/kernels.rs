@@ -2,7 +2,6 @@
 
 use core::{
     arch::amdgpu::{s_barrier, workgroup_id_x, workgroup_id_y, workitem_id_x, workitem_id_y},
-    arch::asm,
     f32::consts::LOG2_E,
     intrinsics::{exp2, gpu::gpu_launch_sized_workgroup_mem},
     sync::atomic::{Ordering, compiler_fence},
@@ -120,7 +119,7 @@ fn barrier() {
     // Compiler fences are enough: the hardware's fences are for global memory.
     compiler_fence(Ordering::Release);
     // SAFETY: the wait, for LDS only, has no other effect.
-    unsafe { asm!("s_waitcnt lgkmcnt(0)", options(nostack)) };
+    unsafe { core::arch::asm!("s_waitcnt lgkmcnt(0)", options(nostack)) };
     s_barrier();
     compiler_fence(Ordering::Acquire);
 }
