@@ -51,6 +51,16 @@ impl Known {
         }
     }
 
+    /// An error for memory that is not managed.
+    fn managed(&self, address: *const c_void) -> Result<(), Failure> {
+        match self.is_managed {
+            true => Ok(()),
+            false => Err(Failure::value(format_args!(
+                "{address:p} is not memory of hipMallocManaged"
+            ))),
+        }
+    }
+
     /// Changes what is known of managed memory. The driver keeps no advice about other memory.
     fn change(&self, change: impl Fn(&mut Advice)) {
         if self.is_managed {
@@ -108,7 +118,10 @@ pub(super) unsafe fn hipMemAdvise(
     if !matches!(advise.0, 1 | 2) {
         exists(device)?;
     }
-    Known::new(address, bytes)?.change(|advice| change(advice, device));
+    let known = Known::new(address, bytes)?;
+    // The driver keeps attributes of managed memory alone.
+    known.managed(address)?;
+    known.change(|advice| change(advice, device));
     Ok(())
 }
 
@@ -194,11 +207,7 @@ pub(super) unsafe fn hipMemRangeGetAttribute(
     bytes: usize,
 ) -> Result<(), Failure> {
     let known = Known::new(address, bytes)?;
-    if !known.is_managed {
-        return Err(Failure::value(format_args!(
-            "{address:p} is not memory of hipMallocManaged"
-        )));
-    }
+    known.managed(address)?;
     let words = data_bytes / size_of::<c_int>();
     let answer = answer(attribute, &known.device.advised.of(&known.range), words);
     let answer = answer.ok_or_else(|| {

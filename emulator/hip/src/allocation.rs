@@ -393,11 +393,15 @@ pub(super) unsafe fn hipHostUnregister(address: *mut c_void) -> Result<(), Failu
 }
 
 pub(super) unsafe fn hipMemGetInfo(free: *mut usize, total: *mut usize) -> Result<(), Failure> {
-    let (free, total) = (out!(free), out!(total));
     let memory = &Runtime::get().current()?.memory;
     let capacity = memory.capacity_bytes();
-    free.set(capacity.saturating_sub(memory.used_bytes()) as usize);
-    total.set(capacity as usize);
+    // Null is allowed, as in CLR.
+    if !free.is_null() {
+        out!(free).set(capacity.saturating_sub(memory.used_bytes()) as usize);
+    }
+    if !total.is_null() {
+        out!(total).set(capacity as usize);
+    }
     Ok(())
 }
 

@@ -92,6 +92,15 @@ fn rows_of(array: hipArray_const_t, count: usize) -> Result<Extent, Failure> {
     Ok(rows(count / all.height, count / all.width))
 }
 
+/// The driver's functions have the code of a wrong value for what is no array, unlike the others (`ihipMemcpyHtoAValidate`
+/// and its like in CLR's `hip_memory.cpp`).
+fn drivers(transfer: Result<Transfer, Failure>) -> Result<Transfer, Failure> {
+    transfer.map_err(|failure| match failure.code {
+        hipError_t::hipErrorInvalidHandle => failure.coded(hipError_t::hipErrorInvalidValue),
+        _ => failure,
+    })
+}
+
 /// Copies that wait.
 macro_rules! waiting {
     ($($name:ident($($argument:ident: $type:ty),*) = $transfer:expr;)*) => {$(
@@ -124,15 +133,15 @@ waiting! {
     hipMemcpyFromArray(to: *mut c_void, from: hipArray_const_t, x: usize, y: usize, count: usize, kind: Kind)
         = rows_of(from, count).and_then(|extent| from_array(to, extent.width, from, (x, y), extent, kind));
     hipMemcpyAtoA(to: hipArray_t, to_x: usize, from: hipArray_t, x: usize, count: usize)
-        = between(to, (to_x, 0), from, (x, 0), rows(count, 1), Kind::hipMemcpyDeviceToDevice);
+        = drivers(between(to, (to_x, 0), from, (x, 0), rows(count, 1), Kind::hipMemcpyDeviceToDevice));
     hipMemcpyAtoD(to: hipDeviceptr_t, from: hipArray_t, x: usize, count: usize)
-        = from_array(to, count, from, (x, 0), rows(count, 1), Kind::hipMemcpyDeviceToDevice);
+        = drivers(from_array(to, count, from, (x, 0), rows(count, 1), Kind::hipMemcpyDeviceToDevice));
     hipMemcpyAtoH(to: *mut c_void, from: hipArray_t, x: usize, count: usize)
-        = from_array(to, count, from, (x, 0), rows(count, 1), Kind::hipMemcpyDeviceToHost);
+        = drivers(from_array(to, count, from, (x, 0), rows(count, 1), Kind::hipMemcpyDeviceToHost));
     hipMemcpyDtoA(to: hipArray_t, x: usize, from: hipDeviceptr_t, count: usize)
-        = to_array(to, (x, 0), from, count, rows(count, 1), Kind::hipMemcpyDeviceToDevice);
+        = drivers(to_array(to, (x, 0), from, count, rows(count, 1), Kind::hipMemcpyDeviceToDevice));
     hipMemcpyHtoA(to: hipArray_t, x: usize, from: *const c_void, count: usize)
-        = to_array(to, (x, 0), from, count, rows(count, 1), Kind::hipMemcpyHostToDevice);
+        = drivers(to_array(to, (x, 0), from, count, rows(count, 1), Kind::hipMemcpyHostToDevice));
 }
 
 in_stream! {
@@ -141,7 +150,7 @@ in_stream! {
     hipMemcpy2DFromArrayAsync(to: *mut c_void, pitch: usize, from: hipArray_const_t, x: usize, y: usize, width: usize, height: usize, kind: Kind)
         = from_array(to, pitch, from, (x, y), rows(width, height), kind);
     hipMemcpyAtoHAsync(to: *mut c_void, from: hipArray_t, x: usize, count: usize)
-        = from_array(to, count, from, (x, 0), rows(count, 1), Kind::hipMemcpyDeviceToHost);
+        = drivers(from_array(to, count, from, (x, 0), rows(count, 1), Kind::hipMemcpyDeviceToHost));
     hipMemcpyHtoAAsync(to: hipArray_t, x: usize, from: *const c_void, count: usize)
-        = to_array(to, (x, 0), from, count, rows(count, 1), Kind::hipMemcpyHostToDevice);
+        = drivers(to_array(to, (x, 0), from, count, rows(count, 1), Kind::hipMemcpyHostToDevice));
 }

@@ -20,7 +20,7 @@ macro_rules! __hip_functions_memory {
             ) -> $crate::hipError_t;
             /// Frees memory of `hipHostMalloc`; null is ignored. `hipErrorInvalidValue` for any other address.
             required fn hipHostFree(address: *mut ::core::ffi::c_void) -> $crate::hipError_t;
-            /// Free and total memory of the current device, in bytes.
+            /// Free and total memory of the current device, in bytes. Either pointer may be null.
             required fn hipMemGetInfo(free: *mut usize, total: *mut usize) -> $crate::hipError_t;
             /// As `hipMalloc`. `hipErrorInvalidValue` for unknown flags.
             optional fn hipExtMallocWithFlags(

@@ -276,9 +276,14 @@ impl DeviceMemory {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Allocates `bytes` (1 if 0 is asked for), aligned to 256 bytes. The contents are unspecified.
+    /// Allocates `bytes` (1 if 0 is asked for), aligned to 256 bytes; what the program asked for begins at a page, the
+    /// granule of ROCr's memory pools (`HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT`). The contents are unspecified.
     pub fn allocate(&self, bytes: usize, kind: AllocationKind) -> Result<u64, MemoryError> {
-        self.allocate_with(bytes, block::ALIGNMENT, kind, |info| vec![Reach::of(info)])
+        let alignment = match kind {
+            AllocationKind::Device | AllocationKind::Host => PAGE_BYTES,
+            _ => block::ALIGNMENT,
+        };
+        self.allocate_with(bytes, alignment, kind, |info| vec![Reach::of(info)])
     }
 
     /// Allocates zeroed memory for a code object. `segments` are offsets, lengths, and whether they are writable.

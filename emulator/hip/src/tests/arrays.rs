@@ -209,6 +209,19 @@ fn rows_and_layers_go_where_they_belong() {
             handle,
             "array",
         );
+        // The driver's functions have another code.
+        let data = allocate(64);
+        for copied in [
+            hipMemcpyAtoH(to, null, 0, 8),
+            hipMemcpyAtoHAsync(to, null, 0, 8, ptr::null_mut()),
+            hipMemcpyHtoA(null, 0, from, 8),
+            hipMemcpyHtoAAsync(null, 0, from, 8, ptr::null_mut()),
+            hipMemcpyAtoD(data, null, 0, 8),
+            hipMemcpyDtoA(null, 0, data, 8),
+            hipMemcpyAtoA(image, 0, null, 0, 8),
+        ] {
+            fails(copied, INVALID, "array");
+        }
     }
 }
 

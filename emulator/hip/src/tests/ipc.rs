@@ -1,7 +1,5 @@
 //! Memory and events that two processes share.
 
-use std::{env, process::Command};
-
 use super::*;
 
 /// The words of handles, in the child process.
@@ -15,18 +13,7 @@ const INVALID: hipError_t = hipError_t::hipErrorInvalidValue;
 #[track_caller]
 fn child_adds_ten(handle: hipIpcMemHandle_t) -> bool {
     let words: Vec<_> = handle.reserved.iter().map(u64::to_string).collect();
-    let output = Command::new(env::current_exe().expect("the test has a path"))
-        .args(["--exact", "tests::ipc::the_child_adds_ten"])
-        .args(["--nocapture", "--test-threads=1"])
-        .env(HANDLE, words.join(" "))
-        .output()
-        .expect("the child starts");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success(),
-        "{said}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let said = output_of(child("tests::ipc::the_child_adds_ten").env(HANDLE, words.join(" ")));
     said.contains("added")
 }
 
@@ -184,9 +171,7 @@ fn processes_wait_for_each_others_events() {
         succeeds(hipMemsetD32Async(data, 5, 1, first));
         succeeds(hipEventRecord(event, first));
         let text = |words: [u64; 8]| words.map(|word| word.to_string()).join(" ");
-        let mut child = Command::new(env::current_exe().expect("the test has a path"))
-            .args(["--exact", "tests::ipc::the_child_waits_for_the_event"])
-            .args(["--nocapture", "--test-threads=1"])
+        let mut child = child("tests::ipc::the_child_waits_for_the_event")
             .env(EVENT, text(handle.reserved))
             .env(HANDLE, text(memory.reserved))
             .stdout(std::process::Stdio::piped())

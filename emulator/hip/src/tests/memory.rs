@@ -236,7 +236,10 @@ fn ranges_of_managed_memory_keep_advice() {
         };
         wrong(8, 1, data, "8 bytes");
         wrong(4, 999, data, "from 1 to 4, or 100");
-        wrong(4, 1, allocate(4096), "not memory of hipMallocManaged");
+        let plain = allocate(4096);
+        wrong(4, 1, plain, "not memory of hipMallocManaged");
+        let advice = hipMemAdvise(plain, 4096, hipMemoryAdvise(1), device.0);
+        fails(advice, INVALID, "not memory of hipMallocManaged");
         wrong(
             4,
             1,
@@ -254,4 +257,35 @@ fn ranges_of_managed_memory_keep_advice() {
         };
         assert_eq!([1, 2, 4, 100].map(of_new), [0, -2, -2, 0]);
     }
+}
+
+#[test]
+fn allocations_begin_at_pages() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    for bytes in [1, 300, 5000] {
+        // SAFETY: the result pointers are valid.
+        let starts = unsafe {
+            [
+                allocate(bytes),
+                result(|address| hipMallocManaged(address, bytes, hipMemAttachGlobal)),
+                result(|address| hipHostMalloc(address, bytes, 0)),
+            ]
+        };
+        assert_eq!(starts.map(|start| start.addr() % 4096), [0; 3]);
+    }
+}
+
+#[test]
+fn memory_is_told_to_those_who_ask() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let null = ptr::null_mut();
+    let (mut free, mut total) = (0, 0);
+    // SAFETY: the result pointers are valid or null.
+    unsafe {
+        succeeds(hipMemGetInfo(&mut free, null));
+        succeeds(hipMemGetInfo(null, &mut total));
+        succeeds(hipMemGetInfo(null, null));
+    }
+    assert_eq!(free, total);
+    assert_ne!(total, 0);
 }

@@ -21,7 +21,9 @@ mod threads;
 mod trace;
 
 use std::{
+    env,
     ffi::{CStr, c_int, c_uint, c_void},
+    process::Command,
     ptr,
     sync::OnceLock,
 };
@@ -86,6 +88,38 @@ fn result<T>(function: impl FnOnce(*mut T) -> hipError_t) -> T {
     unsafe { value.assume_init() }
 }
 
+/// A child process that runs one test of this program alone.
+fn child(test: &str) -> Command {
+    let mut child = Command::new(env::current_exe().expect("the test has a path"));
+    child.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+    child
+}
+
+/// Runs a child process, which must succeed, and returns what it said.
+#[track_caller]
+fn output_of(child: &mut Command) -> String {
+    let output = child.output().expect("the child starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    said.into_owned()
+}
+
+/// Whether this process runs the test alone. If not, another one does so first.
+#[track_caller]
+fn alone(test: &str) -> bool {
+    const ALONE: &str = "FERROWAVE_TEST_ALONE";
+    if env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let said = output_of(child(test).env(ALONE, ""));
+    assert!(said.contains("1 passed"), "{said}");
+    false
+}
+
 /// Assembles `add.s` for a GPU, once.
 fn code_object(gpu: Gpu) -> &'static [u8] {
     static OBJECTS: [OnceLock<Vec<u8>>; 4] = [const { OnceLock::new() }; 4];
@@ -130,6 +164,18 @@ fn allocate(bytes: usize) -> *mut c_void {
 fn stream() -> hipStream_t {
     // SAFETY: the result pointer is valid.
     result(|stream| unsafe { hipStreamCreate(stream) })
+}
+
+/// The properties of a pool on a device.
+fn pool_properties(device: &TestDevice) -> hipMemPoolProps {
+    hipMemPoolProps {
+        allocType: 1,
+        location: hipMemLocation {
+            r#type: hipMemLocationType::hipMemLocationTypeDevice,
+            id: device.0,
+        },
+        ..hipMemPoolProps::ZERO
+    }
 }
 
 /// Allocates a device buffer with these contents.

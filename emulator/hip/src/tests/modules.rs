@@ -158,7 +158,7 @@ fn other_gpus_and_other_files_are_refused() {
             "image is null",
         );
 
-        let file = std::env::temp_dir().join(format!("ferrowave-hip-{}.elf", std::process::id()));
+        let file = env::temp_dir().join(format!("ferrowave-hip-{}.elf", std::process::id()));
         std::fs::write(&file, code_object(Gpu::Gfx942)).unwrap();
         let path = std::ffi::CString::new(file.to_str().unwrap()).unwrap();
         let loaded = hipModuleLoad(&mut module, path.as_ptr());
