@@ -125,6 +125,24 @@ numbers! {
         hipMemLocationTypeHost = 2,
     }
 
+    /// When a copy of a batch reads its source.
+    hipMemcpySrcAccessOrder {
+        /// In stream order.
+        hipMemcpySrcAccessOrderStream = 1,
+        /// Before the call returns.
+        hipMemcpySrcAccessOrderDuringApiCall = 2,
+        /// At any time until the copy is done.
+        hipMemcpySrcAccessOrderAny = 3,
+    }
+
+    /// What a side of a copy in a batch is.
+    hipMemcpy3DOperandType {
+        /// Memory.
+        hipMemcpyOperandTypePointer = 1,
+        /// An array.
+        hipMemcpyOperandTypeArray = 2,
+    }
+
     /// What `hipMemRangeGetAttribute` tells of a range of memory.
     hipMemRangeAttribute {
         /// Whether all of it is mostly read (`u32`).

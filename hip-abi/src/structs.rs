@@ -5,8 +5,8 @@ use core::ffi::{c_int, c_uint, c_void};
 use crate::{
     hipArray_Format, hipArray_t, hipChannelFormatKind, hipDeviceptr_t, hipFunction_t,
     hipGraphNode_t, hipGraphNodeType, hipHostFn_t, hipMemAccessFlags, hipMemAllocationHandleType,
-    hipMemAllocationType, hipMemLocationType, hipMemcpyKind, hipMemoryType, hipResourceType,
-    hipStream_t, layout::c_struct,
+    hipMemAllocationType, hipMemLocationType, hipMemcpy3DOperandType, hipMemcpyKind,
+    hipMemcpySrcAccessOrder, hipMemoryType, hipResourceType, hipStream_t, layout::c_struct,
 };
 
 c_struct! {
@@ -346,6 +346,80 @@ c_struct! {
         128 extent: hipExtent,
         /// Direction of the copy.
         152 kind: hipMemcpyKind,
+    }
+}
+
+c_struct! {
+    /// A copy of layers of rows between devices.
+    pub struct hipMemcpy3DPeerParms of 168 bytes {
+        /// The source, if it is an array.
+        0 srcArray: hipArray_t,
+        /// Position in the source.
+        8 srcPos: hipPos,
+        /// The source, if it is memory.
+        32 srcPtr: hipPitchedPtr,
+        /// The source's device.
+        64 srcDevice: c_int,
+        /// The target, if it is an array.
+        72 dstArray: hipArray_t,
+        /// Position in the target.
+        80 dstPos: hipPos,
+        /// The target, if it is memory.
+        104 dstPtr: hipPitchedPtr,
+        /// The target's device.
+        136 dstDevice: c_int,
+        /// Size of the copy.
+        144 extent: hipExtent,
+    }
+}
+
+c_struct! {
+    /// What copies of a batch have in common.
+    pub struct hipMemcpyAttributes of 24 bytes {
+        /// When the source is read.
+        0 srcAccessOrder: hipMemcpySrcAccessOrder,
+        /// Where the source is.
+        4 srcLocHint: hipMemLocation,
+        /// Where the target is.
+        12 dstLocHint: hipMemLocation,
+        /// 0, or 1 for a copy that should run beside kernels.
+        20 flags: c_uint,
+    }
+}
+
+c_struct! {
+    /// A side of a copy of layers of rows in a batch.
+    pub struct hipMemcpy3DOperand of 40 bytes {
+        /// Memory or an array.
+        0 r#type: hipMemcpy3DOperandType,
+        /// The memory's address, or the array.
+        8 place: *mut c_void,
+        /// Memory: elements of a row, rows of a layer (0 for those of the copy), a location. An array: the position.
+        16 layout: [usize; 3],
+    }
+}
+
+c_struct! {
+    /// A copy of layers of rows in a batch.
+    pub struct hipMemcpy3DBatchOp of 112 bytes {
+        /// The source.
+        0 src: hipMemcpy3DOperand,
+        /// The target.
+        40 dst: hipMemcpy3DOperand,
+        /// Size of the copy in elements: an array's, or else bytes.
+        80 extent: hipExtent,
+        /// When the source is read.
+        104 srcAccessOrder: hipMemcpySrcAccessOrder,
+        /// As in [`hipMemcpyAttributes`].
+        108 flags: c_uint,
+    }
+}
+
+c_struct! {
+    /// An allocation of a pool of another process.
+    pub struct hipMemPoolPtrExportData of 64 bytes {
+        /// What only HIP knows.
+        0 reserved: [u64; 8],
     }
 }
 

@@ -16,6 +16,7 @@ use super::{
     objects::{
         allocation::lend,
         graph_memory::GraphMemory,
+        opened,
         operation::Operation,
         owner::{AddressOwner, owner_of},
         stream::stream,
@@ -91,6 +92,26 @@ fn find(
     }
 }
 
+/// Whether an address is the first of an allocation that was imported from a pool of another process.
+fn is_imported(address: *mut c_void) -> Result<bool, Failure> {
+    let base = address.addr() as u64;
+    Ok(match owner_of(base)? {
+        AddressOwner::Device(device, _) => {
+            let made = device.allocations.get(base);
+            made.is_some_and(|made| matches!(made.by, MadeBy::Imported))
+        }
+        AddressOwner::Host => false,
+    })
+}
+
+/// Unmaps an imported allocation.
+fn close(address: *mut c_void) -> Result<(), Failure> {
+    match opened::close(address.addr() as u64) {
+        true => Ok(()),
+        false => Err(gone(address, "hipMemPoolImportPointer")),
+    }
+}
+
 fn is_device(by: &MadeBy) -> bool {
     matches!(
         by,
@@ -131,6 +152,10 @@ pub(super) unsafe fn hipFree(address: *mut c_void) -> Result<(), Failure> {
         memory.will_be_free()?;
         wait_for_devices()?;
         return memory.free();
+    }
+    if is_imported(address)? {
+        wait_for_devices()?;
+        return close(address);
     }
     free(
         address,
@@ -275,6 +300,10 @@ pub(super) unsafe fn hipFreeAsync(
     if let Some(memory) = GraphMemory::find(address) {
         memory.will_be_free()?;
         return stream.submit(Operation::FreeGraphs(memory));
+    }
+    if is_imported(address)? {
+        stream.synchronize()?;
+        return close(address);
     }
     let (device, made) = find(address, is_device, "hipMalloc")?;
     let base = address.addr() as u64;

@@ -7,7 +7,7 @@ use std::{
 
 use ferrowave_hip_abi::{
     self as abi, HIP_MEMCPY3D, hip_Memcpy2D, hipArray_t, hipDeviceptr_t, hipMemcpy3DParms,
-    hipMemcpyKind, hipMemoryType, hipStream_t,
+    hipMemcpy3DPeerParms, hipMemcpyKind, hipMemoryType, hipStream_t,
 };
 
 use super::{
@@ -332,7 +332,11 @@ pub(super) unsafe fn from_driver_3d(parameters: *const HIP_MEMCPY3D) -> Result<T
 /// # Safety
 /// The pointer is null, or points to a valid struct.
 pub(super) unsafe fn from_3d(parameters: *const hipMemcpy3DParms) -> Result<Transfer, Failure> {
-    let p = read!(parameters);
+    described_3d(&read!(parameters))
+}
+
+/// The copy that a struct describes.
+pub(super) fn described_3d(p: &hipMemcpy3DParms) -> Result<Transfer, Failure> {
     let of = |handle: hipArray_t| match handle.is_null() {
         true => Ok(None),
         false => array(handle).map(Some),
@@ -522,6 +526,45 @@ pub(super) unsafe fn hipMemcpyPeerAsync(
     let transfer = peers(to, to_device, from, from_device, bytes)?;
     // SAFETY: the caller upholds HIP's contract.
     unsafe { later(&stream, transfer) }
+}
+
+/// The copy between devices that a struct describes.
+///
+/// # Safety
+/// The pointer is null, or points to a valid struct.
+unsafe fn from_peers(parameters: *const hipMemcpy3DPeerParms) -> Result<Transfer, Failure> {
+    let p = read!(parameters);
+    Runtime::get().device(p.dstDevice)?;
+    Runtime::get().device(p.srcDevice)?;
+    described_3d(&hipMemcpy3DParms {
+        srcArray: p.srcArray,
+        srcPos: p.srcPos,
+        srcPtr: p.srcPtr,
+        dstArray: p.dstArray,
+        dstPos: p.dstPos,
+        dstPtr: p.dstPtr,
+        extent: p.extent,
+        kind: hipMemcpyKind::hipMemcpyDeviceToDevice,
+    })
+}
+
+pub(super) unsafe fn hipMemcpy3DPeer(parameters: *mut hipMemcpy3DPeerParms) -> Result<(), Failure> {
+    // SAFETY: the caller upholds HIP's contract.
+    let transfer = unsafe { from_peers(parameters) }?;
+    let p = read!(parameters);
+    for device in [p.dstDevice, p.srcDevice] {
+        StreamRef::default_of(Runtime::get().device(device)?).synchronize()?;
+    }
+    transfer.run()
+}
+
+pub(super) unsafe fn hipMemcpy3DPeerAsync(
+    parameters: *mut hipMemcpy3DPeerParms,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    let stream = self::stream(stream)?;
+    // SAFETY: the caller upholds HIP's contract.
+    unsafe { later(&stream, from_peers(parameters)?) }
 }
 
 /// A copy of `bytes` to a program's device variable, starting at `offset`.

@@ -19,7 +19,7 @@ use super::{
         owner::{AddressOwner, owner_of},
         shared_event::SharedEvent,
     },
-    runtime::Runtime,
+    runtime::{Runtime, allocations::MadeBy},
 };
 use ferrowave_emulator::memory::{Physical, Shared};
 
@@ -28,7 +28,7 @@ const MEMORY: u64 = u64::from_le_bytes(*b"FWmemory");
 const EVENT: u64 = u64::from_le_bytes(*b"FW event");
 
 /// The words of a handle: what it is of, this process, where the memory is, and what is left.
-fn words(mark: u64, shared: &Shared, rest: u64) -> [u64; 8] {
+pub(super) fn words(mark: u64, shared: &Shared, rest: u64) -> [u64; 8] {
     [
         mark,
         process::id().into(),
@@ -41,8 +41,12 @@ fn words(mark: u64, shared: &Shared, rest: u64) -> [u64; 8] {
     ]
 }
 
-/// The process, the memory and the rest of a handle of another process.
-fn parts(words: [u64; 8], expected: u64, from: &str) -> Result<(u32, Shared, u64), Failure> {
+/// The process, the memory and the rest of a handle.
+pub(super) fn parts(
+    words: [u64; 8],
+    expected: u64,
+    from: &str,
+) -> Result<(u32, Shared, u64), Failure> {
     let [mark, owner, descriptor, inode, offset, bytes, rest, _] = words;
     let foreign = || Failure::value(format_args!("the handle is not from {from}"));
     let (Ok(owner), Ok(descriptor)) = (u32::try_from(owner), i32::try_from(descriptor)) else {
@@ -51,19 +55,31 @@ fn parts(words: [u64; 8], expected: u64, from: &str) -> Result<(u32, Shared, u64
     if mark != expected || bytes == 0 {
         return Err(foreign());
     }
-    if owner == process::id() {
-        return Err(Failure::new(
-            hipError_t::hipErrorInvalidContext,
-            "the handle is of this process",
-        ));
-    }
     let shared = Shared {
         descriptor,
         inode,
         offset: offset as usize,
         bytes: bytes as usize,
     };
+    if rest >= shared.bytes as u64 {
+        return Err(Failure::value(format_args!(
+            "the handle is of byte {rest} of {}",
+            shared.bytes
+        )));
+    }
     Ok((owner, shared, rest))
+}
+
+/// The same, of another process.
+fn foreign(words: [u64; 8], expected: u64, from: &str) -> Result<(u32, Shared, u64), Failure> {
+    let parts = parts(words, expected, from)?;
+    match parts.0 == process::id() {
+        true => Err(Failure::new(
+            hipError_t::hipErrorInvalidContext,
+            "the handle is of this process",
+        )),
+        false => Ok(parts),
+    }
 }
 
 /// The failure of sharing.
@@ -71,11 +87,9 @@ fn failed(error: io::Error) -> Failure {
     Failure::new(hipError_t::hipErrorOutOfMemory, error)
 }
 
-pub(super) unsafe fn hipIpcGetMemHandle(
-    handle: *mut hipIpcMemHandle_t,
-    address: *mut c_void,
-) -> Result<(), Failure> {
-    let handle = out!(handle);
+/// Makes the allocation that contains an address one that other processes can open. Returns also where the address is in
+/// it.
+pub(super) fn share(address: *mut c_void) -> Result<(Shared, u64), Failure> {
     let start = address.addr() as u64;
     let missing = || {
         Failure::value(format_args!(
@@ -89,8 +103,17 @@ pub(super) unsafe fn hipIpcGetMemHandle(
     // Kernels and copies must not write it while it is moved.
     wait_for_devices()?;
     let shared = device.memory.share(start).ok_or_else(missing)?;
+    Ok((shared.map_err(failed)?, start - info.base))
+}
+
+pub(super) unsafe fn hipIpcGetMemHandle(
+    handle: *mut hipIpcMemHandle_t,
+    address: *mut c_void,
+) -> Result<(), Failure> {
+    let handle = out!(handle);
+    let (shared, into) = share(address)?;
     handle.set(hipIpcMemHandle_t {
-        reserved: words(MEMORY, &shared.map_err(failed)?, start - info.base),
+        reserved: words(MEMORY, &shared, into),
     });
     Ok(())
 }
@@ -106,13 +129,7 @@ pub(super) unsafe fn hipIpcOpenMemHandle(
             "flags are {flags:#x}, but must be 1 (hipIpcMemLazyEnablePeerAccess)"
         )));
     }
-    let (owner, shared, into) = parts(handle.reserved, MEMORY, "hipIpcGetMemHandle")?;
-    if into >= shared.bytes as u64 {
-        return Err(Failure::value(format_args!(
-            "the handle is of byte {into} of {}",
-            shared.bytes
-        )));
-    }
+    let (owner, shared, into) = foreign(handle.reserved, MEMORY, "hipIpcGetMemHandle")?;
     let device = Runtime::get().current()?;
     let gone = |error| {
         Failure::new(
@@ -121,7 +138,7 @@ pub(super) unsafe fn hipIpcOpenMemHandle(
         )
     };
     let memory = Physical::of_process(owner, &shared).map_err(gone)?;
-    let base = opened::open(device, &memory, &shared).map_err(gone)??;
+    let base = opened::open(device, &memory, &shared, MadeBy::Mapped).map_err(gone)??;
     address.set(ptr::with_exposed_provenance_mut((base + into) as usize));
     Ok(())
 }
@@ -160,7 +177,7 @@ pub(super) unsafe fn hipIpcOpenEventHandle(
     handle: hipIpcEventHandle_t,
 ) -> Result<(), Failure> {
     let event = out!(event);
-    let (owner, shared, _) = parts(handle.reserved, EVENT, "hipIpcGetEventHandle")?;
+    let (owner, shared, _) = foreign(handle.reserved, EVENT, "hipIpcGetEventHandle")?;
     let device = Runtime::get().current()?;
     let shared = SharedEvent::open(owner, &shared).map_err(|error| {
         Failure::value(format_args!(

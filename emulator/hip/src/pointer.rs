@@ -58,6 +58,7 @@ impl Owner {
                 | MadeBy::Device
                 | MadeBy::Pool(_)
                 | MadeBy::Graph(_)
+                | MadeBy::Imported
                 | MadeBy::Mapped
                 | MadeBy::Texture,
             )

@@ -10,8 +10,8 @@ use std::{
 };
 
 use ferrowave_hip_abi::{
-    hipError_t, hipMemAccessDesc, hipMemAccessFlags, hipMemLocation, hipMemLocationType,
-    hipMemPool_t, hipMemPoolAttr as Attr, hipMemPoolProps,
+    hipError_t, hipMemAccessDesc, hipMemAccessFlags, hipMemAllocationHandleType as HandleType,
+    hipMemLocation, hipMemLocationType, hipMemPool_t, hipMemPoolAttr as Attr, hipMemPoolProps,
 };
 
 use super::{
@@ -25,18 +25,37 @@ pub(super) struct Pool {
     pub(super) device: Arc<Device>,
     /// The bytes in use; the pool's allocations share it.
     pub(super) used: Arc<Count>,
+    /// How processes share it.
+    pub(super) handle_type: HandleType,
     /// The attributes that the program can set, in order. They have no effect.
     settings: [AtomicU64; 4],
 }
 
 impl Pool {
-    pub(super) fn new(device: Arc<Device>) -> Self {
+    pub(super) fn new(device: Arc<Device>, handle_type: HandleType) -> Self {
+        // HIP's defaults: reuse is enabled, and no memory is kept.
+        Self::with(device, handle_type, [1, 1, 1, 0])
+    }
+
+    /// A pool with these settings.
+    pub(super) fn with(device: Arc<Device>, handle_type: HandleType, settings: [u64; 4]) -> Self {
         Pool {
             device,
             used: Arc::default(),
-            // HIP's defaults: reuse is enabled, and no memory is kept.
-            settings: [1, 1, 1, 0].map(AtomicU64::new),
+            handle_type,
+            settings: settings.map(AtomicU64::new),
         }
+    }
+
+    pub(super) fn settings(&self) -> [u64; 4] {
+        self.settings
+            .each_ref()
+            .map(|setting| setting.load(Ordering::Relaxed))
+    }
+
+    /// Keeps the pool, and returns its handle.
+    pub(super) fn keep(self) -> hipMemPool_t {
+        ptr::without_provenance_mut(POOLS.insert(Arc::new(self)))
     }
 
     /// The setting of an attribute, if it can be set.
@@ -64,9 +83,11 @@ fn no_pool(handle: hipMemPool_t) -> Failure {
 
 /// The handle of a device's default pool.
 fn default_of(device: &Arc<Device>) -> usize {
-    *device
-        .default_pool
-        .get_or_init(|| POOLS.insert(Arc::new(Pool::new(Arc::clone(device)))))
+    *device.default_pool.get_or_init(|| {
+        Pool::new(Arc::clone(device), HandleType::hipMemHandleTypeNone)
+            .keep()
+            .addr()
+    })
 }
 
 /// The handle of a device's current pool.
@@ -141,15 +162,18 @@ pub(super) unsafe fn hipMemPoolCreate(
             properties.allocType
         )));
     }
-    if properties.handleTypes != 0 {
+    let handle_type = HandleType(properties.handleTypes);
+    if handle_type.0 > HandleType::hipMemHandleTypePosixFileDescriptor.0 {
         return Err(Failure::new(
             hipError_t::hipErrorNotSupported,
-            "processes cannot share the emulator's pools",
+            format_args!(
+                "the handle type is {}, but must be 0 (none) or 1 (file descriptor)",
+                handle_type.0
+            ),
         ));
     }
     let device = located(properties.location)?;
-    let handle = POOLS.insert(Arc::new(Pool::new(device)));
-    pool.set(ptr::without_provenance_mut(handle));
+    pool.set(Pool::new(device, handle_type).keep());
     Ok(())
 }
 

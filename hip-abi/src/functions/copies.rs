@@ -167,6 +167,35 @@ macro_rules! __hip_functions_copies {
                 size_bytes: usize,
                 stream: $crate::hipStream_t,
             ) -> $crate::hipError_t;
+            /// Copies layers of rows from one device to another as a struct describes.
+            optional fn hipMemcpy3DPeer(p: *mut $crate::hipMemcpy3DPeerParms) -> $crate::hipError_t;
+            /// As `hipMemcpy3DPeer`, in a stream.
+            optional fn hipMemcpy3DPeerAsync(
+                p: *mut $crate::hipMemcpy3DPeerParms,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// Copies `count` ranges in a stream, all or none. Attributes apply from the copy of their index on; there may be
+            /// none. `hipErrorInvalidValue` for a wrong copy, whose index is written unless `fail_idx` is null;
+            /// `hipErrorNotSupported` for flags of SDMA engines.
+            optional fn hipMemcpyBatchAsync(
+                dsts: *mut *mut ::core::ffi::c_void,
+                srcs: *mut *mut ::core::ffi::c_void,
+                sizes: *mut usize,
+                count: usize,
+                attrs: *mut $crate::hipMemcpyAttributes,
+                attrs_idxs: *mut usize,
+                num_attrs: usize,
+                fail_idx: *mut usize,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// As `hipMemcpyBatchAsync`, of layers of rows. `flags` must be 0.
+            optional fn hipMemcpy3DBatchAsync(
+                num_ops: usize,
+                op_list: *mut $crate::hipMemcpy3DBatchOp,
+                fail_idx: *mut usize,
+                flags: ::core::ffi::c_ulonglong,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
             /// Copies to a program's device variable. Functions that take a symbol return `hipErrorInvalidSymbol` if it
             /// is not registered.
             optional fn hipMemcpyToSymbol(

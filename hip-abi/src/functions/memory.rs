@@ -225,6 +225,33 @@ macro_rules! __hip_functions_memory {
                 mem_pool: $crate::hipMemPool_t,
                 min_bytes_to_hold: usize,
             ) -> $crate::hipError_t;
+            /// Writes a new file descriptor (`int`), by which other processes import a pool that was created with handle type 1.
+            optional fn hipMemPoolExportToShareableHandle(
+                shared_handle: *mut ::core::ffi::c_void,
+                mem_pool: $crate::hipMemPool_t,
+                handle_type: $crate::hipMemAllocationHandleType,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// Makes a pool on the current device for allocations of another process, with the settings of its pool. The handle
+            /// is the value of a file descriptor, which stays open. `hipErrorOutOfMemory` for any other.
+            optional fn hipMemPoolImportFromShareableHandle(
+                mem_pool: *mut $crate::hipMemPool_t,
+                shared_handle: *mut ::core::ffi::c_void,
+                handle_type: $crate::hipMemAllocationHandleType,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// Tells where an allocation is for `hipMemPoolImportPointer`. `hipErrorOutOfMemory` if there is none.
+            optional fn hipMemPoolExportPointer(
+                export_data: *mut $crate::hipMemPoolPtrExportData,
+                ptr: *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// Maps an allocation of another process, whose pool was imported. It is freed by `hipFree` or `hipFreeAsync`,
+            /// before the other process frees it.
+            optional fn hipMemPoolImportPointer(
+                ptr: *mut *mut ::core::ffi::c_void,
+                mem_pool: $crate::hipMemPool_t,
+                export_data: *mut $crate::hipMemPoolPtrExportData,
+            ) -> $crate::hipError_t;
             /// Sets which devices can access a pool's memory; its own device always can.
             optional fn hipMemPoolSetAccess(
                 mem_pool: $crate::hipMemPool_t,

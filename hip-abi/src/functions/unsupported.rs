@@ -52,14 +52,6 @@ macro_rules! for_each_unsupported_hip_function {
             hipMallocMipmappedArray
             hipMemGetHandleForAddressRange
             hipMemMapArrayAsync
-            hipMemPoolExportPointer
-            hipMemPoolExportToShareableHandle
-            hipMemPoolImportFromShareableHandle
-            hipMemPoolImportPointer
-            hipMemcpy3DBatchAsync
-            hipMemcpy3DPeer
-            hipMemcpy3DPeerAsync
-            hipMemcpyBatchAsync
             hipMipmappedArrayCreate
             hipMipmappedArrayDestroy
             hipMipmappedArrayGetLevel

@@ -35,11 +35,12 @@ impl Opened {
     }
 }
 
-/// Maps memory of another process for a device. Returns the allocation's first address.
+/// Maps memory of another process for a device, recorded as made by `by`. Returns the allocation's first address.
 pub(crate) fn open(
     device: Arc<Device>,
     memory: &Physical,
     shared: &Shared,
+    by: MadeBy,
 ) -> std::io::Result<Result<u64, Failure>> {
     let addresses = Addresses::reserve(memory.bytes(), PAGE_BYTES, 0)?;
     addresses.map(&(0..memory.bytes()), memory)?;
@@ -50,7 +51,7 @@ pub(crate) fn open(
     let base = addresses.start() + shared.offset as u64;
     let set = device.memory.set_mapped(&addresses, slice::from_ref(&part));
     Ok(set.map_err(Failure::from).map(|()| {
-        device.allocations.keep(base, MadeBy::Mapped, 0);
+        device.allocations.keep(base, by, 0);
         opened().insert(base, Opened { device, addresses });
         base
     }))

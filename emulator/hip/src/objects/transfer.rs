@@ -165,6 +165,11 @@ impl Transfer {
         self.extent.count()
     }
 
+    /// Whether a side is host memory that the program may change or free once the call returns.
+    pub(crate) const fn is_pageable(&self) -> bool {
+        self.pageable
+    }
+
     /// Creates a copy and checks that its sides are in the memory that `kind` states.
     pub(crate) fn new(
         to: Side,

@@ -29,6 +29,8 @@ pub(crate) enum MadeBy {
     Pool(Arc<Count>),
     Graph(Arc<Reserved>),
     Host,
+    /// Another process; imported from its pool.
+    Imported,
     Managed,
     /// Physical memory that the program mapped.
     Mapped,

@@ -5,6 +5,8 @@ use super::*;
 /// The words of handles, in the child process.
 const HANDLE: &str = "FERROWAVE_TEST_IPC_HANDLE";
 const EVENT: &str = "FERROWAVE_TEST_IPC_EVENT";
+/// The pool's file descriptor, in the child process.
+const POOL: &str = "FERROWAVE_TEST_IPC_POOL";
 const LAZY: c_uint = hipIpcMemLazyEnablePeerAccess;
 const INVALID: hipError_t = hipError_t::hipErrorInvalidValue;
 
@@ -186,5 +188,172 @@ fn processes_wait_for_each_others_events() {
         assert!(waits && ended.success(), "{}", rest.join("\n"));
         succeeds(hipEventSynchronize(event));
         assert_eq!(contents(data, 1), [6]);
+    }
+}
+
+const DESCRIPTOR: hipMemAllocationHandleType =
+    hipMemAllocationHandleType::hipMemHandleTypePosixFileDescriptor;
+
+/// Imports a pool by its descriptor.
+fn import(pool: &mut hipMemPool_t, descriptor: usize) -> hipError_t {
+    let descriptor = ptr::without_provenance_mut(descriptor);
+    // SAFETY: the result pointer is valid; HIP checks the descriptor.
+    unsafe { hipMemPoolImportFromShareableHandle(pool, descriptor, DESCRIPTOR, 0) }
+}
+
+#[test]
+fn the_child_imports_the_pool() {
+    let (Some(reserved), Ok(descriptor)) = (handed(HANDLE), env::var(POOL)) else {
+        return;
+    };
+    let device = TestDevice::new(Gpu::Gfx90a);
+    let mut pool = ptr::null_mut();
+    succeeds(import(&mut pool, descriptor.parse().expect("a number")));
+    let mut data = hipMemPoolPtrExportData { reserved };
+    // SAFETY: the result pointers are valid; HIP checks addresses and data.
+    unsafe {
+        let threshold = hipMemPoolAttr::hipMemPoolAttrReleaseThreshold;
+        assert_eq!(
+            result::<u64>(|value| hipMemPoolGetAttribute(pool, threshold, value.cast())),
+            77
+        );
+        let mut open = || result(|address| hipMemPoolImportPointer(address, pool, &raw mut data));
+        let words: *mut c_void = open();
+        assert_eq!(contents(words, 3), [1, 2, 3]);
+        assert_eq!(
+            result::<hipPointerAttribute_t>(|of| hipPointerGetAttributes(of, words)).device,
+            device.0
+        );
+        succeeds(hipMemsetD32(words, 4, 1));
+        fails(hipIpcCloseMemHandle(allocate(4)), INVALID, "not in memory");
+        succeeds(hipFree(words));
+        fails(hipFree(words), INVALID, "freed before");
+        let words = open();
+        assert_eq!(contents(words, 1), [4]);
+        succeeds(hipFreeAsync(words, ptr::null_mut()));
+        let mut none = ptr::null_mut();
+        let code = hipError_t::hipErrorOutOfMemory;
+        let mut empty = hipMemPoolPtrExportData::ZERO;
+        let nothing = hipMemPoolImportPointer(&mut none, pool, &mut empty);
+        fails(nothing, code, "not from hipMemPoolExportPointer");
+        succeeds(hipMemPoolDestroy(pool));
+        let stale = hipMemPoolImportPointer(&mut none, pool, &mut data);
+        fails(stale, INVALID, "is not a memory pool");
+    }
+}
+
+#[test]
+fn processes_share_pools() {
+    let device = TestDevice::new(Gpu::Gfx942);
+    let null: *mut c_void = ptr::null_mut();
+    let none = hipMemAllocationHandleType::hipMemHandleTypeNone;
+    let plain = pool_properties(&device);
+    let properties = hipMemPoolProps {
+        handleTypes: DESCRIPTOR.0,
+        ..plain
+    };
+    // SAFETY: the result pointers are valid or null; HIP checks handles and addresses.
+    unsafe {
+        let pool: hipMemPool_t = result(|pool| hipMemPoolCreate(pool, &properties));
+        let mut threshold = 77_u64;
+        succeeds(hipMemPoolSetAttribute(
+            pool,
+            hipMemPoolAttr::hipMemPoolAttrReleaseThreshold,
+            (&raw mut threshold).cast(),
+        ));
+        let data: *mut c_void =
+            result(|address| hipMallocFromPoolAsync(address, 12, pool, null.cast()));
+        succeeds(hipMemcpyHtoD(data, [1_u32, 2, 3].as_ptr().cast(), 12));
+        let mut descriptor: c_int = -1;
+        let place = (&raw mut descriptor).cast();
+        succeeds(hipMemPoolExportToShareableHandle(
+            place, pool, DESCRIPTOR, 0,
+        ));
+        let exported = result(|exported| hipMemPoolExportPointer(exported, data));
+        // The child inherits a copy of the descriptor, unlike the descriptor itself.
+        let inherited = libc::dup(descriptor);
+        libc::close(descriptor);
+        let words = exported.reserved.map(|word| word.to_string()).join(" ");
+        let mut child = child("tests::ipc::the_child_imports_the_pool");
+        output_of(child.env(HANDLE, words).env(POOL, inherited.to_string()));
+        assert_eq!(contents(data, 3), [4, 2, 3]);
+        // Also within the process.
+        let mut own = null.cast();
+        succeeds(import(&mut own, inherited as usize));
+        let mut exported = exported;
+        let same: *mut c_void =
+            result(|address| hipMemPoolImportPointer(address, own, &raw mut exported));
+        assert_eq!(contents(same, 3), [4, 2, 3]);
+        succeeds(hipFree(same));
+        succeeds(hipFree(data));
+
+        let memory = hipError_t::hipErrorOutOfMemory;
+        fails(
+            hipMemPoolExportPointer(&mut exported, data),
+            memory,
+            "can share",
+        );
+        fails(
+            hipMemPoolExportPointer(&mut exported, null),
+            INVALID,
+            "ptr is null",
+        );
+        let stray = ptr::without_provenance_mut::<c_void>(8);
+        fails(
+            hipMemPoolExportPointer(&mut exported, stray),
+            memory,
+            "can share",
+        );
+        let export =
+            |pool, kind, flags| hipMemPoolExportToShareableHandle(place, pool, kind, flags);
+        fails(export(pool, DESCRIPTOR, 1), INVALID, "flags are 0x1");
+        fails(export(pool, none, 0), INVALID, "handle type 1, not 0");
+        let unshared: hipMemPool_t = result(|pool| hipMemPoolCreate(pool, &plain));
+        fails(
+            export(unshared, DESCRIPTOR, 0),
+            INVALID,
+            "handle type 0, not 1",
+        );
+        fails(export(unshared, none, 0), INVALID, "handle type 0, not 0");
+        fails(
+            import(&mut own, 1 << 20),
+            memory,
+            "not a file descriptor of a pool",
+        );
+        fails(
+            import(&mut own, usize::MAX),
+            memory,
+            "not a file descriptor of a pool",
+        );
+        libc::close(inherited);
+        let kind = hipMemAllocationHandleType(3);
+        let windows = hipMemPoolProps {
+            handleTypes: kind.0,
+            ..plain
+        };
+        let code = hipError_t::hipErrorNotSupported;
+        fails(
+            hipMemPoolCreate(&mut own, &windows),
+            code,
+            "the handle type is 3",
+        );
+        // A file of another kind.
+        let physical = result(|handle| {
+            let properties = hipMemAllocationProp {
+                r#type: hipMemAllocationType::hipMemAllocationTypePinned,
+                requestedHandleType: DESCRIPTOR,
+                location: plain.location,
+                ..hipMemAllocationProp::ZERO
+            };
+            hipMemCreate(handle, 4096, &properties, 0)
+        });
+        succeeds(hipMemExportToShareableHandle(
+            place, physical, DESCRIPTOR, 0,
+        ));
+        fails(import(&mut own, descriptor as usize), memory, "of a pool");
+        libc::close(descriptor);
+        succeeds(hipMemRelease(physical));
+        succeeds(hipMemPoolDestroy(unshared));
+        succeeds(hipMemPoolDestroy(pool));
     }
 }

@@ -1,6 +1,7 @@
 //! The HIP functions as a C program calls them.
 
 mod arrays;
+mod batches;
 mod cooperative;
 mod devices;
 mod faults;

@@ -101,3 +101,55 @@ fn memory_is_copied_from_one_device_to_another() {
     }
     assert_eq!(contents(to, 64), [7; 64]);
 }
+
+#[test]
+fn layers_are_copied_from_one_device_to_another() {
+    let [first, second] = [Gpu::Gfx942, Gpu::Gfx908].map(TestDevice::new);
+    first.make_current();
+    let from = buffer(&(0..24).collect::<Vec<_>>());
+    second.make_current();
+    let to = buffer(&[0; 24]);
+    let memory = |ptr, width: usize, rows| hipPitchedPtr {
+        ptr,
+        pitch: 4 * width,
+        xsize: 4 * width,
+        ysize: rows,
+    };
+    // Two layers of three rows of four words: the inner two words of the lower two rows.
+    let mut copy = hipMemcpy3DPeerParms {
+        srcPtr: memory(from, 4, 3),
+        srcPos: hipPos { x: 4, y: 1, z: 0 },
+        srcDevice: first.0,
+        dstPtr: memory(to, 2, 2),
+        dstDevice: second.0,
+        extent: hipExtent {
+            width: 8,
+            height: 2,
+            depth: 2,
+        },
+        ..hipMemcpy3DPeerParms::ZERO
+    };
+    let expected = [5, 6, 9, 10, 17, 18, 21, 22];
+    let stream = stream();
+    // SAFETY: the structs are valid; HIP checks what they describe.
+    unsafe {
+        succeeds(hipMemcpy3DPeer(&mut copy));
+        assert_eq!(contents(to, 8), expected);
+        succeeds(hipMemsetD32(to, 0, 8));
+        succeeds(hipMemcpy3DPeerAsync(&mut copy, stream));
+        succeeds(hipStreamSynchronize(stream));
+        assert_eq!(contents(to, 8), expected);
+        let invalid = hipError_t::hipErrorInvalidValue;
+        fails(hipMemcpy3DPeer(ptr::null_mut()), invalid, "null");
+        copy.srcDevice = 99;
+        let code = hipError_t::hipErrorInvalidDevice;
+        fails(hipMemcpy3DPeerAsync(&mut copy, stream), code, "99");
+        copy.srcDevice = first.0;
+        copy.extent.depth = 3;
+        fails(
+            hipMemcpy3DPeer(&mut copy),
+            invalid,
+            "not inside one allocation",
+        );
+    }
+}
