@@ -37,7 +37,18 @@ fn the_emulator_runs_all_of_it() {
     for &(gpu, code_object) in embedded::CODE_OBJECTS {
         let memory = Arc::new(DeviceMemory::new(1 << 30));
         let program = Program::load(code_object, gpu, &memory, SimdLevel::detect()).unwrap();
-        assert_eq!(program.unsupported(), [], "{gpu}");
+        let object = CodeObject::parse(code_object).unwrap();
+        let text = object.text_ranges().iter().map(|range| range.start).min();
+        // What pads the code between kernels is `v_illegal` on RDNA.
+        let mut refused = program.unsupported();
+        refused.retain(|refused| {
+            let address = text.unwrap() + refused.offset;
+            object
+                .kernels()
+                .iter()
+                .any(|kernel| kernel.code.contains(&address))
+        });
+        assert_eq!(refused, [], "{gpu}");
     }
 }
 

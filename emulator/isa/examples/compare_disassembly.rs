@@ -96,8 +96,8 @@ fn compare(
     for text in BufReader::with_capacity(1 << 20, listing).lines() {
         let text = text?;
         let Some(line) = line(&text) else { continue };
-        // Words that LLVM knows as no instruction; `v_illegal` is 0.
-        let is_data = line.text.starts_with(".long") || line.text == "v_illegal";
+        // Words that LLVM knows as no instruction.
+        let is_data = line.text.starts_with(".long");
         match decode(gpu, &line.words, line.address) {
             Ok(instruction) => {
                 let same_length = usize::from(instruction.size) == 4 * line.words.len();

@@ -225,7 +225,7 @@ pub enum Op {
     v_exp_legacy_f32, v_ffbh_i32, v_ffbh_u32, v_ffbl_b32, v_floor_f16, v_floor_f32, v_floor_f64, v_fma_dx9_zero_f32,
     v_fma_f16, v_fma_f32, v_fma_f64, v_fma_legacy_f16, v_fmaak_f32, v_fmac_dx9_zero_f32, v_fmac_f32, v_fmac_f64,
     v_fmamk_f32, v_fract_f16, v_fract_f32, v_fract_f64, v_frexp_exp_i16_f16, v_frexp_exp_i32_f32,
-    v_frexp_exp_i32_f64, v_frexp_mant_f16, v_frexp_mant_f32, v_frexp_mant_f64, v_interp_p10_f16_f32,
+    v_frexp_exp_i32_f64, v_frexp_mant_f16, v_frexp_mant_f32, v_frexp_mant_f64, v_illegal, v_interp_p10_f16_f32,
     v_interp_p10_f32, v_interp_p10_rtz_f16_f32, v_interp_p2_f16_f32, v_interp_p2_f32, v_interp_p2_rtz_f16_f32,
     v_ldexp_f16, v_ldexp_f32, v_ldexp_f64, v_lerp_u8, v_log_f16, v_log_f32, v_log_legacy_f32, v_lshl_add_u32,
     v_lshl_add_u64, v_lshl_or_b32, v_lshlrev_b16, v_lshlrev_b32, v_lshlrev_b64, v_lshrrev_b16, v_lshrrev_b32,
@@ -289,7 +289,7 @@ pub enum Op {
 }
 /// The names of the operations.
 #[rustfmt::skip]
-pub(super) static NAMES: [&str; 1650] = [
+pub(super) static NAMES: [&str; 1651] = [
     "buffer_atomic_add", "buffer_atomic_add_f32", "buffer_atomic_add_f64", "buffer_atomic_add_x2",
     "buffer_atomic_and", "buffer_atomic_and_x2", "buffer_atomic_cmpswap", "buffer_atomic_cmpswap_f32",
     "buffer_atomic_cmpswap_x2", "buffer_atomic_cond_sub_u32", "buffer_atomic_csub_u32", "buffer_atomic_dec",
@@ -540,7 +540,7 @@ pub(super) static NAMES: [&str; 1650] = [
     "v_fma_dx9_zero_f32", "v_fma_f16", "v_fma_f32", "v_fma_f64", "v_fma_legacy_f16", "v_fmaak_f32",
     "v_fmac_dx9_zero_f32", "v_fmac_f32", "v_fmac_f64", "v_fmamk_f32", "v_fract_f16", "v_fract_f32", "v_fract_f64",
     "v_frexp_exp_i16_f16", "v_frexp_exp_i32_f32", "v_frexp_exp_i32_f64", "v_frexp_mant_f16", "v_frexp_mant_f32",
-    "v_frexp_mant_f64", "v_interp_p10_f16_f32", "v_interp_p10_f32", "v_interp_p10_rtz_f16_f32",
+    "v_frexp_mant_f64", "v_illegal", "v_interp_p10_f16_f32", "v_interp_p10_f32", "v_interp_p10_rtz_f16_f32",
     "v_interp_p2_f16_f32", "v_interp_p2_f32", "v_interp_p2_rtz_f16_f32", "v_ldexp_f16", "v_ldexp_f32", "v_ldexp_f64",
     "v_lerp_u8", "v_log_f16", "v_log_f32", "v_log_legacy_f32", "v_lshl_add_u32", "v_lshl_add_u64", "v_lshl_or_b32",
     "v_lshlrev_b16", "v_lshlrev_b32", "v_lshlrev_b64", "v_lshrrev_b16", "v_lshrrev_b32", "v_lshrrev_b64",

@@ -159,7 +159,7 @@ const U64: Slot = Slot::new(64, DataType::U);
 
 /// Every instruction in every encoding.
 #[rustfmt::skip]
-pub(super) static ROWS: [Row; 1402] = [
+pub(super) static ROWS: [Row; 1403] = [
     Row { op: Op::s_mov_b32, llvm_name: "s_mov_b32", encoding: Encoding::Sop1, opcodes: &[0; 3], dst: B32, src: [B32, NO, NO, NO, NO], unit: Category::Scalar, run: Run::ScalarMoves(ScalarMoves::s_mov_b32), ..ROW },
     Row { op: Op::s_mov_b64, llvm_name: "s_mov_b64", encoding: Encoding::Sop1, opcodes: &[1; 3], dst: B64, src: [B64, NO, NO, NO, NO], unit: Category::Scalar, run: Run::ScalarMoves(ScalarMoves::s_mov_b64), ..ROW },
     Row { op: Op::s_cmov_b32, llvm_name: "s_cmov_b32", encoding: Encoding::Sop1, opcodes: &[2; 3], dst: B32, src: [B32, NO, NO, NO, NO], unit: Category::Scalar, reads: DST | SCC, run: Run::ScalarMoves(ScalarMoves::s_cmov_b32), flags: KEEPS, ..ROW },
@@ -575,6 +575,7 @@ pub(super) static ROWS: [Row; 1402] = [
     Row { op: Op::v_cvt_f32_bf8, llvm_name: "v_cvt_f32_bf8", encoding: Encoding::Vop1, opcodes: &[ABSENT, ABSENT, 109], dst: F32, src: [B32, NO, NO, NO, NO], unit: Category::Vector, reads: EXEC, run: Run::WideningUnscaled(WideningUnscaled::v_cvt_f32_bf8), sel: 3, sel_ignored: 0, flags: DPP | E64 | QUIET, ..ROW },
     Row { op: Op::v_cvt_pk_f32_fp8, llvm_name: "v_cvt_pk_f32_fp8", encoding: Encoding::Vop1, opcodes: &[ABSENT, ABSENT, 110], dst: F32X2, src: [B16, NO, NO, NO, NO], unit: Category::Vector, reads: EXEC, run: Run::WideningUnscaled(WideningUnscaled::v_cvt_pk_f32_fp8), mods_ignored: 1, sel: 9, sel_ignored: 0, flags: E64, ..ROW },
     Row { op: Op::v_cvt_pk_f32_bf8, llvm_name: "v_cvt_pk_f32_bf8", encoding: Encoding::Vop1, opcodes: &[ABSENT, ABSENT, 111], dst: F32X2, src: [B16, NO, NO, NO, NO], unit: Category::Vector, reads: EXEC, run: Run::WideningUnscaled(WideningUnscaled::v_cvt_pk_f32_bf8), mods_ignored: 1, sel: 9, sel_ignored: 0, flags: E64, ..ROW },
+    Row { op: Op::v_illegal, llvm_name: "v_illegal", encoding: Encoding::Vop2, opcodes: &[0; 3], unit: Category::Vector, reads: EXEC, run: Run::Refused("it is an illegal instruction"), ..ROW },
     Row { op: Op::v_cndmask_b32, llvm_name: "v_cndmask_b32", encoding: Encoding::Vop2, opcodes: &[1; 3], dst: B32, src: [B32, B32, MASK.only(Class::Mask), NO, NO], unit: Category::Vector, reads: EXEC, run: Run::IntegerBits(IntegerBits::v_cndmask_b32), mods: 3, flags: DPP | E64, ..ROW },
     Row { op: Op::v_dot2c_f32_f16, llvm_name: "v_dot2acc_f32_f16", encoding: Encoding::Vop2, opcodes: &[2, 2, ABSENT], dst: F32, src: [F16X2, F16X2, NO, NO, NO], unit: Category::Vector, reads: EXEC, flops: 4, run: Run::Mixed(Mixed::v_dot2c_f32_f16), mods: 3, flags: ACCUMULATES | DOT | DPP, ..ROW },
     Row { op: Op::v_add_f64, llvm_name: "v_add_f64", encoding: Encoding::Vop2, opcodes: &[ABSENT, ABSENT, 2], dst: F64, src: [F64, F64, NO, NO, NO], unit: Category::Vector, reads: EXEC, rate: Rate::F64, flops: 1, run: Run::Float64Arithmetic(Float64Arithmetic::v_add_f64), mods: 3, flags: CLAMP | E64 | OMOD, ..ROW },

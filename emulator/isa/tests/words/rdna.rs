@@ -69,6 +69,8 @@ impl Opcode {
                     w[0] &= !0x1fc0;
                 }
             }
+            // No other word of this opcode is an instruction.
+            "vop2" if self.name == "v_illegal" && form == 0 => w[0] = 0,
             "vop1" | "vop2" | "vopc" => {
                 if form > 0 {
                     w[0] = w[0] & !0x1ff | source(rng);
@@ -162,7 +164,10 @@ fn long(w: &mut Words, form: usize, literal: u32, rng: &mut impl Rng) {
     if rng.random() {
         w[1] &= 0x07ff_ffff;
     }
-    extend(w, 2, form, rng);
+    // The forms for particular instructions stay as they are.
+    if !(1..6).contains(&form) {
+        extend(w, 2, form, rng);
+    }
 }
 
 fn memory(encoding: &str, w: &mut Words, form: usize, rng: &mut impl Rng) {

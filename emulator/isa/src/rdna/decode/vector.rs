@@ -28,7 +28,7 @@ impl Decoder<'_> {
         let vcc = Source::Sgpr(VCC as u16);
         match vdst {
             Some(field) if row.dst.exists() => self.short_result(&mut i, field)?,
-            // `v_nop` has no result.
+            // `v_nop` and `v_illegal` have no result.
             Some(field) => self.reserved(field)?,
             None if row.dst.exists() => i.dst = self.sized(row.dst).holding(vcc),
             // `v_cmpx` writes `exec` only.
@@ -42,6 +42,11 @@ impl Decoder<'_> {
             i.src[2] = self.sized(row.src[2]).holding(vcc);
         }
         if !row.src[0].exists() {
+            // `v_illegal` has no operands; `v_nop` ignores them.
+            if let Some(field) = vsrc1 {
+                self.reserved(src0)?;
+                self.reserved(field)?;
+            }
             return Ok(i);
         }
         let code = self.field(src0);
