@@ -70,17 +70,19 @@ fn totals(symbol: &str) -> Vec<(Profile, Totals)> {
 fn naive_reads_two_elements_for_each_multiplication() {
     for (profile, totals) in totals("gemm_naive_f32") {
         // Each of the 64 × 4 threads of a workgroup has one element of C.
-        assert_eq!(profile.workgroups, M * N / 256);
-        assert_eq!(profile.waves, M * N / 64);
+        let lanes = u64::from(profile.wave_size);
+        let waves = M * N / lanes;
+        assert_eq!((profile.workgroups, profile.waves), (M * N / 256, waves));
         // Each element is a sum of k products, times α.
         assert_eq!(totals.flops, 2 * M * N * K + M * N);
         assert_eq!((totals.matrix_flops, totals.integer_operations), (0, 0));
         assert_eq!(totals.global_read_bytes, 8 * M * N * K);
         assert_eq!(totals.global_written_bytes, 4 * M * N);
-        // A wave reads one or a few consecutive elements of A, and 64 elements of B that start at a line.
-        let b_lines = (M * N / 64) * K * 2;
-        let c_lines = (M * N / 64) * 2;
-        let a_accesses = totals.global_accesses - (M * N / 64) * K - M * N / 64;
+        // A wave reads one or a few consecutive elements of A, and for each lane one of B, which start at a line.
+        let lines = 4 * lanes / 128;
+        let b_lines = waves * K * lines;
+        let c_lines = waves * lines;
+        let a_accesses = totals.global_accesses - waves * K - waves;
         assert_eq!(totals.lines_128, a_accesses + b_lines + c_lines);
         assert_eq!(totals.lines_64, a_accesses + 2 * (b_lines + c_lines));
         assert_eq!((totals.barriers, totals.lds_accesses), (0, 0));
@@ -93,7 +95,8 @@ fn lds_tiling_reads_an_element_once_for_a_tile() {
     const TILE: u64 = 16;
     for (profile, totals) in totals("gemm_lds_tiled_f32") {
         let workgroups = M * N / (TILE * TILE);
-        let waves = workgroups * 4;
+        let lanes = u64::from(profile.wave_size);
+        let waves = workgroups * (TILE * TILE / lanes);
         assert_eq!((profile.workgroups, profile.waves), (workgroups, waves));
         let tiles = K / TILE;
         assert_eq!(totals.flops, 2 * M * N * K + M * N);
@@ -108,12 +111,13 @@ fn lds_tiling_reads_an_element_once_for_a_tile() {
         assert_eq!(totals.lds_conflict_cycles, 0);
         // One barrier after filling, one after multiplying.
         assert_eq!(totals.barriers, waves * 2 * tiles);
-        // The 64 lanes of a wave cover 4 rows of 16 elements, each starting at a line of 64 bytes.
+        // The lanes of a wave cover rows of 16 elements, each starting at a line of 64 bytes.
         let accesses = waves * (2 * tiles + 1);
+        let rows = lanes / TILE;
         assert_eq!(totals.global_accesses, accesses);
         assert_eq!(
             (totals.lines_64, totals.lines_128),
-            (4 * accesses, 4 * accesses)
+            (rows * accesses, rows * accesses)
         );
         assert_eq!(totals.divergent, 0);
     }
