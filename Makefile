@@ -1,7 +1,7 @@
 # `make report` and `make test` need only rustup, a C linker and make.
 
-# Tests cover the kernels of all CDNA GPUs; a plain build compiles those of one GPU.
-TEST_GPUS := gfx908,gfx90a,gfx942,gfx950
+# Tests cover the kernels of all CDNA GPUs and of one with RDNA; a plain build compiles those of one GPU.
+TEST_GPUS := gfx908,gfx90a,gfx942,gfx950,gfx1100
 
 .PHONY: report test test-all wheel test-python test-gpu sanitize fuzz real-programs real-programs-all packages bench toolchain
 
