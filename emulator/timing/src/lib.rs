@@ -6,9 +6,10 @@
 //!
 //! 1. the accesses of all workgroups that start on an empty machine go through the tags of all caches. This gives, for
 //!    each instruction, the share of its loads that L2, the Infinity Cache and memory serve (`sharing`);
-//! 2. one compute unit, the fullest, replays its workgroups cycle by cycle: four SIMDs that issue in order, busy units,
-//!    dependences, barriers, its own L1 cache, and its share of L2, the Infinity Cache and memory (`compute_unit`,
-//!    `memory`);
+//! 2. one compute unit replays its workgroups cycle by cycle: four SIMDs that issue in order, busy units, dependences,
+//!    barriers, its own L1 cache, and its share of L2, the Infinity Cache and memory (`compute_unit`, `memory`). It is
+//!    the fullest one; or, if all workgroups start at once, that of the last one if it accesses more lines: the last one
+//!    may have overhanging edges, or add up the sums of all others;
 //! 3. if the compute unit has more than a few batches of workgroups, the remaining ones are extrapolated from the pace
 //!    of the replayed ones after the first batch ([`Timing::workgroups_modelled`] is the number of replayed ones).
 //!
@@ -159,7 +160,9 @@ pub fn estimate(
         return launch(kernel, config, machine);
     }
     let mut plan = Plan::new(kernel, config, machine)?;
-    plan.chosen.may_stop = true;
+    plan.chosen.is_estimate = true;
+    // The last workgroup may do what remains when all others have ended.
+    plan.chosen.may_stop = !(plan.is_order_seen && plan.placement.all_at_once());
     let chosen = plan.chosen.numbers();
     let config = plan.config(config);
     let Observed { outcome, observers } =
@@ -221,22 +224,24 @@ impl Plan {
         let occupancy = Occupancy::of(kernel.gpu(), resources);
         let resident = u64::from(occupancy.workgroups_per_compute_unit);
         let placement = Placement::new(&parameters, workgroups, resident);
+        let is_order_seen = kernel.instructions().any(|index| {
+            let instruction = kernel.code().instruction(index);
+            instruction.is_some_and(sees_order)
+        });
         let mut chosen = Chosen {
             lines: placement.at_once().collect(),
             ..Chosen::default()
         };
-        chosen
-            .whole
-            .extend(placement.first(BATCHES * placement.resident));
+        for first in placement.candidates() {
+            let replayed = placement.on_unit_of(first, BATCHES * placement.resident);
+            chosen.whole.extend(replayed);
+        }
         Ok(Plan {
             parameters,
             placement,
             waves_per_simd: occupancy.waves_per_simd,
             chosen,
-            is_order_seen: kernel.instructions().any(|index| {
-                let instruction = kernel.code().instruction(index);
-                instruction.is_some_and(sees_order)
-            }),
+            is_order_seen,
             has_timeline: false,
         })
     }
@@ -278,9 +283,10 @@ impl Plan {
         let line_bytes = u64::from(self.parameters.hardware.gpu.line_bytes());
         layout::place(&mut recorded, &kernel.memory().view(), line_bytes);
         let code = kernel.code();
+        let chosen = self.placement.busiest(&recorded);
         let replayed: Vec<_> = self
             .placement
-            .first(BATCHES * self.placement.resident)
+            .on_unit_of(chosen.first, BATCHES * self.placement.resident)
             .filter_map(|number| recorded.whole(number))
             .collect();
         let blocks = || {
@@ -303,7 +309,7 @@ impl Plan {
             .map(|timed| timed.size)
             .sum();
         let shares = sharing::shares(&recorded, code.facts(), &self.placement, &self.parameters);
-        let memory = Memory::new(&self.parameters, &self.placement, shares);
+        let memory = Memory::new(&self.parameters, &chosen, shares);
         let mut unit = ComputeUnit::new(
             &self.parameters,
             instructions,
@@ -316,7 +322,7 @@ impl Plan {
         }
         let mut replay = unit.run(&replayed, self.placement.resident as usize);
         let timeline = replay.timeline.take();
-        let cycles = self.cycles(&replay);
+        let cycles = self.cycles(self.placement.count_on_unit_of(chosen.first), &replay);
         let mut matrix_cycles = [0; MatrixType::ALL.len()];
         for (index, (timed, issued)) in (first..).zip(table.iter().zip(&replay.issued)) {
             if let (Some(timed), Some(instruction)) = (timed, code.instruction(index))
@@ -343,14 +349,14 @@ impl Plan {
     /// Cycles of the whole grid: those of the replay, plus those of the same compute unit's workgroups that were not
     /// replayed. Their pace is that of issued instructions while the unit was full: from the end of the first batch,
     /// when caches are warm, to the start of the last workgroup.
-    fn cycles(&self, replay: &Replay) -> u64 {
+    fn cycles(&self, of_unit: u64, replay: &Replay) -> u64 {
         let ended = &replay.ended;
         let Some(&last) = ended.last() else {
             return 0;
         };
         let end = last.at.max(replay.stored_at);
         let count = ended.len();
-        let left = self.placement.of_fullest() - count as u64;
+        let left = of_unit - count as u64;
         if left == 0 {
             return end;
         }

@@ -1,8 +1,8 @@
 //! The memory system of the replayed compute unit: its L1 cache, and its share of L2, the Infinity Cache and memory.
 //!
 //! Each resource is a queue with a fixed number of bytes per cycle: a request starts when the ones before it are
-//! through. The compute unit's share of L2, the Infinity Cache and memory is its share of all workgroups: a unit with
-//! more workgroups makes more requests, and gets what others leave once they are finished. Results return in the order
+//! through. The compute unit's share of L2, the Infinity Cache and memory is its share of all workgroups, or of their
+//! accesses: a unit with more work makes more requests, and gets what others leave once they are finished. Results return in the order
 //! of the requests, because L1 is assumed to be one queue.
 //!
 //! Vector memory instructions wait before L1 in a queue of a few instructions. L1 starts one when it is done with the one
@@ -13,7 +13,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::{
     parameters::{L1_WAYS, Parameters},
-    placement::Placement,
+    placement::Replayed,
     sharing::{Shares, Source},
     tags::Tags,
     trace::Shape,
@@ -92,12 +92,10 @@ pub(super) struct Memory<'a> {
 impl<'a> Memory<'a> {
     pub(super) fn new(
         parameters: &'a Parameters,
-        placement: &Placement,
+        replayed: &Replayed,
         shares: HashMap<u32, Shares>,
     ) -> Self {
         let line = u64::from(parameters.hardware.gpu.line_bytes());
-        let share = placement.share();
-        let share_of_xcd = placement.share_of_xcd();
         let infinity = parameters.infinity_bytes_per_second / parameters.hardware.clock_hz();
         Memory {
             parameters,
@@ -111,10 +109,10 @@ impl<'a> Memory<'a> {
             most_lines: parameters.in_flight_bytes / line as u32,
             returned_at: 0,
             port: Server::new(parameters.l1_to_l2_bytes_per_cycle),
-            l2: Server::new(parameters.l2_bytes_per_cycle * share_of_xcd),
+            l2: Server::new(parameters.l2_bytes_per_cycle * replayed.share_of_xcd),
             write_factor: parameters.l2_bytes_per_cycle / parameters.l2_written_bytes_per_cycle,
-            infinity: Server::new(infinity * share),
-            memory: Server::new(parameters.memory_bytes_per_cycle() * share),
+            infinity: Server::new(infinity * replayed.share),
+            memory: Server::new(parameters.memory_bytes_per_cycle() * replayed.share),
             traffic: Traffic::default(),
         }
     }

@@ -124,13 +124,18 @@ impl Recorded {
         all
     }
 
-    /// The trace of a workgroup, if everything of it was recorded.
-    pub(super) fn whole(&self, number: u64) -> Option<&WorkgroupTrace> {
+    /// The trace of a workgroup.
+    pub(super) fn of_workgroup(&self, number: u64) -> Option<&WorkgroupTrace> {
         let place = self
             .workgroups
             .binary_search_by_key(&number, |workgroup| workgroup.number);
-        let workgroup = place.ok().and_then(|place| self.workgroups.get(place));
-        workgroup.filter(|workgroup| workgroup.is_whole)
+        self.workgroups.get(place.ok()?)
+    }
+
+    /// The trace of a workgroup, if everything of it was recorded.
+    pub(super) fn whole(&self, number: u64) -> Option<&WorkgroupTrace> {
+        self.of_workgroup(number)
+            .filter(|workgroup| workgroup.is_whole)
     }
 }
 
@@ -141,6 +146,8 @@ pub(super) struct Chosen {
     pub(super) whole: HashSet<u64>,
     /// Recorded with their first accesses only.
     pub(super) lines: HashSet<u64>,
+    /// Whether memory afterwards may hold anything: matrix instructions compute nothing.
+    pub(super) is_estimate: bool,
     /// Whether workgroups may stop when everything needed is recorded.
     pub(super) may_stop: bool,
     /// The memory budget.
@@ -152,6 +159,7 @@ impl Default for Chosen {
         Chosen {
             whole: HashSet::new(),
             lines: HashSet::new(),
+            is_estimate: false,
             may_stop: false,
             budget: Arc::new(Budget::new(MOST_TRACE_BYTES)),
         }
@@ -408,7 +416,7 @@ impl Observer for Tracer<'_> {
     }
 
     fn skips_matrix(&self) -> bool {
-        self.chosen.may_stop
+        self.chosen.is_estimate
     }
 
     fn begin(&mut self, group: &GroupStart<'_>) {

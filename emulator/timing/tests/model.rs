@@ -409,13 +409,15 @@ fn workgroups_that_overtake_each_other_take_as_long_as_what_they_all_need() {
     assert!((1.0..1.02).contains(&ratio), "{ratio}");
 }
 
+/// Takes a ticket into s8, the number of workgroups that took one before.
+const TICKET: &str = "  v_mov_b32 v1, 0\n  v_mov_b32 v2, 1\n  s_mov_b64 exec, 1
+  global_atomic_add v3, v1, v2, s[4:5] sc0\n  s_waitcnt vmcnt(0)\n  v_readfirstlane_b32 s8, v3\n";
+
 #[test]
 fn workgroups_that_see_who_came_first_run_in_their_order() {
     // Each workgroup takes a ticket, and works for long if the ticket is its own number.
-    let body = "  v_mov_b32 v1, 0\n  v_mov_b32 v2, 1\n  s_mov_b64 exec, 1
-  global_atomic_add v3, v1, v2, s[4:5] sc0\n  s_waitcnt vmcnt(0)
-  v_readfirstlane_b32 s8, v3\n  s_cmp_eq_u32 s8, s2\n  s_cbranch_scc0 .Lend_of_work\n"
-        .to_owned()
+    let body = TICKET.to_owned()
+        + "  s_cmp_eq_u32 s8, s2\n  s_cbranch_scc0 .Lend_of_work\n"
         + &DEPENDENT.repeat(1000)
         + ".Lend_of_work:\n";
     let kernel = Small::new(Gpu::Gfx942, &body).workgroups(608);
@@ -423,6 +425,30 @@ fn workgroups_that_see_who_came_first_run_in_their_order() {
         let timing = model(&kernel, Product::Mi300x);
         assert!(timing.cycles > 1000 * TURN, "{}", timing.cycles);
     }
+}
+
+#[test]
+fn the_last_workgroup_may_have_more_to_do() {
+    // The one with the last ticket loads one line after the other.
+    let loads = 2000;
+    let cycles = |last: u32, workgroups| {
+        let body = TICKET.to_owned()
+            + &format!("  s_cmp_eq_u32 s8, {last}\n  s_cbranch_scc0 .Lend_of_work\n")
+            + &"  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n".repeat(loads)
+            + ".Lend_of_work:\n";
+        let kernel = Small::new(Gpu::Gfx942, &body).workgroups(workgroups);
+        let whole = model(&kernel, Product::Mi300x).cycles;
+        let estimate = |kernel: &_, config: &LaunchConfig<'_>| {
+            timing::estimate(kernel, config, Product::Mi300x).expect("it runs")
+        };
+        assert_eq!(kernel.run(estimate).cycles, whole);
+        whole
+    };
+    let each = Parameters::of(Product::Mi300x).expect("a row").l1_latency;
+    // All run at once, and the last one ends last.
+    assert!(cycles(199, 200) > each * loads as u64);
+    // No ticket has this number.
+    assert!(cycles(200, 200) < each * loads as u64 / 10);
 }
 
 #[test]
