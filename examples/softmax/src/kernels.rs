@@ -114,19 +114,12 @@ fn reduce(value: f32, combine: impl Fn(f32, f32) -> f32) -> f32 {
     }
 }
 
-unsafe extern "llvm-intrinsic" {
-    #[link_name = "llvm.amdgcn.s.waitcnt"]
-    fn s_waitcnt(counters: i32);
-}
-
 /// Waits until every work-item of the workgroup has arrived and its LDS accesses are done.
 fn barrier() {
-    /// Only LDS: `s_waitcnt lgkmcnt(0)`.
-    const LGKMCNT_0: i32 = 0xc07f;
     // Compiler fences are enough: the hardware's fences are for global memory.
     compiler_fence(Ordering::Release);
-    // SAFETY: the wait has no other effect.
-    unsafe { s_waitcnt(LGKMCNT_0) };
+    // SAFETY: the wait, for LDS only, has no other effect.
+    unsafe { core::arch::asm!("s_waitcnt lgkmcnt(0)", options(nostack)) };
     s_barrier();
     compiler_fence(Ordering::Acquire);
 }

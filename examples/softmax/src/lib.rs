@@ -6,10 +6,10 @@
     target_arch = "amdgpu",
     feature(
         abi_gpu_kernel,
+        asm_experimental_arch,
         core_intrinsics,
         gpu_intrinsics,
         gpu_launch_sized_workgroup_mem,
-        link_llvm_intrinsics,
         stdarch_amdgpu
     ),
     expect(
