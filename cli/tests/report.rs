@@ -435,3 +435,35 @@ fn rows_alone_are_those_of_the_report() {
     let none = ferrowave(folder.path(), &[&report[..], &["--row", "4"]].concat());
     assert_eq!(none.status.code(), Some(2), "{none:?}");
 }
+
+/// The timing model has no parameters of Radeons.
+#[test]
+fn without_a_model_rows_have_results_and_counts() {
+    let untimed = "gfx1100";
+    let mut built = embedded::CODE_OBJECTS.iter();
+    assert!(
+        built.any(|(gpu, _)| gpu.name() == untimed),
+        "build with FERROWAVE_GPUS that have {untimed}, as `make test` does"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let report = |more: &[&str]| {
+        let arguments = ["report", "--gpus", untimed, "--out", "out"];
+        ferrowave(folder.path(), &[&arguments, more].concat())
+    };
+    let output = report(&["--sizes", "32", "--kernels", "naive"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let table = text(&output.stdout);
+    assert!(table.contains("no parameters of gfx1100"), "{table}");
+    assert!(!table.contains("TFLOP/s"), "{table}");
+    let row = &results(&folder.path().join("out/results.json"))["rows"][0];
+    assert_eq!(row["outcome"]["passed"], true);
+    assert!(row["modelled"].is_null() && row["measured"].is_null());
+    assert!(row["counters"]["wave_instructions"].as_u64() > Some(0));
+    let output = report(&["--estimate", "512"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let error = text(&output.stderr);
+    assert!(
+        error.contains("--estimate") && error.contains(untimed),
+        "{error}"
+    );
+}

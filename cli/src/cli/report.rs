@@ -43,7 +43,7 @@ use crate::report::{
 /// Run kernels over sizes, compare them and write a report: a page, Markdown, CSV, JSON and plots.
 ///
 /// On a GPU, times are measured between HIP events. On the emulator they are modelled, and labelled as modelled
-/// everywhere.
+/// everywhere; for GPUs that the timing model has no parameters of, there are none.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {
@@ -137,6 +137,7 @@ const ODD: Size = Size {
 /// A device and its cases.
 struct Work {
     device: Device,
+    /// The machine to model on the emulator, if the timing model has its parameters.
     machine: Option<Parameters>,
     /// What launches are planned for: the device or the modelled product.
     planned_for: Host,
@@ -162,7 +163,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let mut work = Vec::new();
     for (device, machine) in devices(options)? {
         let planned_for = modelled_host(&device, machine.as_ref());
-        let cases = plan(options, &device, &planned_for)?;
+        let cases = plan(options, &device, machine.is_some(), &planned_for)?;
         work.push(Work {
             code_object: code_object(&device)?,
             device,
@@ -193,6 +194,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
                 .collect(),
             notes: (estimate_note(options, &work).into_iter())
                 .chain(work.iter().filter_map(parameters_note))
+                .chain(work.iter().filter_map(untimed_note))
                 .collect(),
         },
         rows: Vec::new(),
@@ -268,6 +270,14 @@ fn parameters_note(work: &Work) -> Option<String> {
     })
 }
 
+/// The note that the times of an emulated device are unknown.
+fn untimed_note(work: &Work) -> Option<String> {
+    (work.device.is_emulated() && work.machine.is_none()).then(|| {
+        let name = work.device.properties().gpu_name();
+        format!("the timing model has no parameters of {name}: its rows have results and counts, but no times")
+    })
+}
+
 /// How products were verified of which not all elements were compared; one note for each size.
 fn verification_notes(results: &Results) -> Vec<String> {
     let mut notes: Vec<(String, String)> = Vec::new();
@@ -340,14 +350,24 @@ fn earlier(out: &Path, run: &Run) -> Result<Vec<Row>, Failure> {
 fn devices(options: &Options) -> Result<Vec<(Device, Option<Parameters>)>, Failure> {
     let mut devices = Vec::new();
     for (device, product) in products(options)? {
-        let machine = product.map(|product| options.parameters.of(product));
-        if machine.is_none() && options.parameters.is_given() {
+        if product.is_none() && options.parameters.is_given() {
             return Err(Failure::usage(format!(
                 "--parameters: times on {} are measured; only the emulator's are modelled",
                 device.choice()
             )));
         }
-        devices.push((device, machine.transpose()?));
+        let machine = match product {
+            Some(product) if options.parameters.is_given() => Some(options.parameters.of(product)?),
+            Some(product) => Parameters::try_from(product).ok(),
+            None => None,
+        };
+        if device.is_emulated() && machine.is_none() && !options.estimate.is_empty() {
+            return Err(Failure::usage(format!(
+                "--estimate: the timing model has no parameters of {}",
+                device.properties().gpu_name()
+            )));
+        }
+        devices.push((device, machine));
     }
     Ok(devices)
 }
@@ -385,18 +405,19 @@ fn modelled_host(device: &Device, machine: Option<&Parameters>) -> Host {
 }
 
 /// The sizes, and whether each is an estimate.
-fn sizes(options: &Options, is_emulated: bool) -> Vec<(Size, bool)> {
+fn sizes(options: &Options, is_emulated: bool, is_modelled: bool) -> Vec<(Size, bool)> {
     let mut computed = options.sizes.clone();
     computed.extend(options.preset.map(Preset::size));
     let mut estimated = options.estimate.clone();
     if computed.is_empty() && estimated.is_empty() {
         computed.extend(STANDARD.map(Size::cube));
         computed.push(ODD);
-        match is_emulated {
-            true => &mut estimated,
-            false => &mut computed,
+        match (is_emulated, is_modelled) {
+            (true, true) => estimated.push(Size::cube(LARGE)),
+            // It would take the emulator minutes per kernel.
+            (true, false) => {}
+            (false, _) => computed.push(Size::cube(LARGE)),
         }
-        .push(Size::cube(LARGE));
     }
     let computed = computed.into_iter().map(|size| (size, false));
     let estimated = estimated.into_iter().map(|size| (size, true));
@@ -405,9 +426,14 @@ fn sizes(options: &Options, is_emulated: bool) -> Vec<(Size, bool)> {
 
 /// The cases of a device. Kernels that are named must exist for the GPU and compute the problems; otherwise, all
 /// kernels that do.
-fn plan(options: &Options, device: &Device, host: &Host) -> Result<Vec<Case>, Failure> {
+fn plan(
+    options: &Options,
+    device: &Device,
+    is_modelled: bool,
+    host: &Host,
+) -> Result<Vec<Case>, Failure> {
     let mut problems = Vec::new();
-    for (size, estimated) in sizes(options, device.is_emulated()) {
+    for (size, estimated) in sizes(options, device.is_emulated(), is_modelled) {
         let request = options.product.request(&host.gpu, size.m, size.n, size.k);
         let problem = request.check().map_err(Failure::usage)?;
         memory::check(&problem, device)?;
@@ -504,6 +530,7 @@ impl Loaded {
             code_object: &self.code_object,
             gpu: work.device.properties().gpu()?,
             device,
+            is_emulated: work.device.is_emulated(),
             machine: work.machine,
             references: References::new(options.seed),
             samples: options.samples,

@@ -11,7 +11,8 @@ use super::{
 /// A step with at least this share of the speed of the step before it counts as equally fast.
 const AS_FAST: f64 = 0.97;
 
-/// Sentences about the largest problem of a section, the most important first. Empty if no kernel has a time.
+/// Sentences about the largest problem of a section, the most important first. Without times, only how many products
+/// are correct.
 pub(crate) fn headline(section: &Section<'_>) -> Vec<String> {
     let rows = shown(&section.rows);
     let rate = |row: &Row| row.figures.operations_per_second;
@@ -22,7 +23,7 @@ pub(crate) fn headline(section: &Section<'_>) -> Vec<String> {
         .collect();
     ours.sort_by(|a, b| b.1.total_cmp(&a.1));
     let Some(&(best, most)) = ours.first() else {
-        return Vec::new();
+        return vec![verdicts(section)];
     };
     let how = match best.measured {
         Some(_) => "measured",
@@ -209,6 +210,15 @@ mod tests {
             headline(&sections(&run)[0])[1],
             "It is 4.00 times as fast as the next, naive."
         );
+    }
+
+    #[test]
+    fn without_times_it_says_what_is_correct() {
+        let mut run = results(vec![row("naive", 64, 4e-3)]);
+        run.rows[0].modelled = None;
+        figures::fill(&mut run);
+        let text = headline(&sections(&run)[0]);
+        assert_eq!(text, ["All 1 computed products are correct."]);
     }
 
     #[test]

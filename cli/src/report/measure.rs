@@ -47,7 +47,9 @@ pub(crate) struct Bench<'a> {
     pub(crate) gpu: Gpu,
     /// Index among the run's devices.
     pub(crate) device: usize,
-    /// The modelled machine, on the emulator.
+    /// Whether the emulator runs the kernels. If not, they are timed.
+    pub(crate) is_emulated: bool,
+    /// The machine to model on the emulator, if the timing model has its parameters.
     pub(crate) machine: Option<Parameters>,
     pub(crate) references: References,
     /// Timed runs on a GPU.
@@ -106,8 +108,8 @@ impl Bench<'_> {
         row.built = self.built(kernel);
         let ran = match self.machine {
             Some(machine) if estimated => self.estimate(kernel, problem, machine, &mut row),
-            Some(machine) => self.emulate(kernel, problem, machine, &mut row),
-            None => Plan::new(kernel, problem, self.gemm.machine())
+            machine if self.is_emulated => self.emulate(kernel, problem, machine, &mut row),
+            _ => Plan::new(kernel, problem, self.gemm.machine())
                 .map_err(Failure::failed)
                 .and_then(|plan| self.measure(problem, &mut row, &Timed::Kernel(self.gemm, plan))),
         };
@@ -169,14 +171,20 @@ impl Bench<'_> {
         &self,
         kernel: &'static Kernel,
         problem: &Problem,
-        machine: Parameters,
+        machine: Option<Parameters>,
         row: &mut Row,
     ) -> Result<(), Failure> {
         let mut product = self.product(problem)?;
         row.emulation_seconds = Some(product.run(kernel)?.as_secs_f64());
         row.outcome = outcome(&product)?;
+        if machine.is_none() {
+            let (watched, profiles) = profile::during(|| product.run(kernel));
+            watched?;
+            row.counters = counters(&profiles);
+            return Ok(());
+        }
         let settings = Settings {
-            machine: Some(machine),
+            machine,
             ..Settings::default()
         };
         let ((watched, timings), profiles) =
@@ -396,6 +404,7 @@ mod tests {
             code_object: &CodeObject::parse(code_object).unwrap(),
             gpu,
             device: 0,
+            is_emulated: false,
             machine: None,
             references: References::new(0),
             samples: 3,
