@@ -9,6 +9,7 @@ use std::{
     sync::Arc,
 };
 
+use ferrowave_gpu::GpuLimits;
 use ferrowave_hip_abi::{
     HIP_LAUNCH_CONFIG, HIP_LAUNCH_PARAM_BUFFER_POINTER, HIP_LAUNCH_PARAM_BUFFER_SIZE,
     HIP_LAUNCH_PARAM_END, dim3, hipCooperativeLaunchMultiDeviceNoPostSync,
@@ -164,9 +165,19 @@ pub(super) unsafe fn hipExtModuleLaunchKernel(
     let function = self::function(function)?;
     let stream = launch_stream(stream)?;
     let items = [items_x, items_y, items_z];
+    let asked = [block_x, block_y, block_z];
+    let threads = asked
+        .iter()
+        .fold(1_u64, |all, &size| all.saturating_mul(size.into()));
+    let most = GpuLimits::of(function.kernel.gpu()).max_workgroup_size;
+    if threads > most.into() {
+        return Err(Failure::value(format_args!(
+            "a workgroup of {asked:?}, but it can have {most} work-items"
+        )));
+    }
     // As CLR does (`ihipModuleLaunchKernel` in `hip_module.cpp`): a workgroup is no larger than the grid, and the last
     // may be smaller, unless the compiler was told that it is not.
-    let block: [u32; 3] = array::from_fn(|axis| [block_x, block_y, block_z][axis].min(items[axis]));
+    let block: [u32; 3] = array::from_fn(|axis| asked[axis].min(items[axis]));
     let grid = array::from_fn(|axis| items[axis].div_ceil(block[axis].max(1)));
     let partial = array::from_fn(|axis| items[axis].checked_rem(block[axis]).unwrap_or(0));
     let metadata = &function.kernel.description().metadata;

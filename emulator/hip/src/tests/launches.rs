@@ -197,6 +197,11 @@ fn the_last_workgroup_may_be_partial_unless_the_kernel_forbids_it() {
         invalid,
         "0 workgroups along x",
     );
+    // Also if the grid is smaller.
+    for block in [1025, u32::MAX] {
+        let refused = add_to_items(function, [1, 1], block, &arguments);
+        fails(refused, invalid, "can have 1024 work-items");
+    }
     // The attribute that the compiler gives kernels in HIP.
     let uniform = assemble_with(Gpu::Gfx90a, "", |text| {
         text.replace(
