@@ -16,6 +16,7 @@ use super::{
     context::{check_banks, check_cache},
     error::{Failure, out},
     objects::module::{Function, function},
+    properties::version,
     registry,
 };
 
@@ -40,10 +41,14 @@ impl Function {
             Attribute::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => {
                 self.most_dynamic_lds_bytes()
             }
-            // Cache and constant memory cannot be configured on these GPUs, and there is no PTX.
+            // As in CLR (`hipFuncGetAttribute` in `hip_module.cpp`): the GPU's version, 90 for gfx90a.
+            Attribute::HIP_FUNC_ATTRIBUTE_PTX_VERSION
+            | Attribute::HIP_FUNC_ATTRIBUTE_BINARY_VERSION => {
+                let (major, minor) = version(self.kernel.gpu());
+                (10 * major + minor).unsigned_abs()
+            }
+            // Cache and constant memory cannot be configured on these GPUs.
             Attribute::HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES
-            | Attribute::HIP_FUNC_ATTRIBUTE_PTX_VERSION
-            | Attribute::HIP_FUNC_ATTRIBUTE_BINARY_VERSION
             | Attribute::HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA
             | Attribute::HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => 0,
             _ => return None,
@@ -81,9 +86,11 @@ pub(super) unsafe fn hipFuncGetAttributes(
     let function = registry::kernel(stub)?;
     let ask = |attribute| function.attribute(attribute).unwrap_or_default();
     attributes.set(hipFuncAttributes {
+        binaryVersion: int(ask(Attribute::HIP_FUNC_ATTRIBUTE_BINARY_VERSION)),
         localSizeBytes: ask(Attribute::HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES) as usize,
         maxDynamicSharedSizeBytes: int(function.most_dynamic_lds_bytes()),
         maxThreadsPerBlock: int(ask(Attribute::HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)),
+        ptxVersion: int(ask(Attribute::HIP_FUNC_ATTRIBUTE_PTX_VERSION)),
         numRegs: int(ask(Attribute::HIP_FUNC_ATTRIBUTE_NUM_REGS)),
         sharedSizeBytes: ask(Attribute::HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) as usize,
         ..hipFuncAttributes::ZERO

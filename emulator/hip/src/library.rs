@@ -11,6 +11,7 @@ use ferrowave_hip_abi::{hipError_t, hipJitOption, hipKernel_t, hipLibrary_t, hip
 use super::{
     error::{Failure, Out, out, text},
     image::Image,
+    module::unload,
     objects::library::{LIBRARIES, Library, library},
 };
 
@@ -76,11 +77,7 @@ pub(super) unsafe fn hipLibraryLoadFromFile(
 pub(super) unsafe fn hipLibraryUnload(library: hipLibrary_t) -> Result<(), Failure> {
     let gone = LIBRARIES.remove(library.addr());
     let gone = gone.ok_or_else(|| Failure::handle("library", library.addr()))?;
-    if let Some(module) = gone.loaded() {
-        // Launches in progress keep their kernels.
-        module.forget_functions();
-    }
-    Ok(())
+    gone.loaded().map_or(Ok(()), |module| unload(&module))
 }
 
 /// The library of an argument that must not be null.

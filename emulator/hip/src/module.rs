@@ -8,6 +8,7 @@ use std::{
 use ferrowave_hip_abi::{hipDeviceptr_t, hipError_t, hipFunction_t, hipJitOption, hipModule_t};
 
 use super::{
+    allocation::wait_for_devices,
     error::{Failure, out, text},
     image::Image,
     objects::module::{MODULES, Module, module},
@@ -28,6 +29,9 @@ pub(super) unsafe fn hipModuleLoad(
     // SAFETY: the caller upholds HIP's contract.
     let path = unsafe { text(path, "path") }?;
     let file = String::from_utf8_lossy(path.to_bytes());
+    if file.is_empty() {
+        return Err(Failure::value("path is empty"));
+    }
     let image = Image::open(&file)?;
     module.set(load(&image).map_err(|failure| Failure {
         detail: format!("{file}: {}", failure.detail),
@@ -61,10 +65,24 @@ pub(super) unsafe fn hipModuleLoadDataEx(
 pub(super) use hipModuleLoadData as hipModuleLoadFatBinary;
 
 pub(super) unsafe fn hipModuleUnload(module: hipModule_t) -> Result<(), Failure> {
+    if module.is_null() {
+        return Err(Failure::handle("module", 0));
+    }
     let gone = MODULES.remove(module.addr());
-    let module = gone.ok_or_else(|| Failure::handle("module", module.addr()))?;
-    // Launches in progress keep their kernels.
+    let module = gone.ok_or_else(|| {
+        // HIP's code for a stale module differs from that for other handles.
+        Failure::handle("module", module.addr()).coded(hipError_t::hipErrorNotFound)
+    })?;
+    unload(&module)
+}
+
+/// Forgets a module's kernels, which launches in progress keep, and frees its managed variables.
+pub(super) fn unload(module: &Module) -> Result<(), Failure> {
     module.forget_functions();
+    if module.has_managed() {
+        wait_for_devices()?;
+        module.free_managed();
+    }
     Ok(())
 }
 

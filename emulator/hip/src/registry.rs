@@ -90,7 +90,7 @@ impl Registered {
         }
         // SAFETY: HIP's contract: the bundle stays until it is unregistered.
         let image = unsafe { Image::at(ptr::with_exposed_provenance(binary.image)) }?;
-        let module = Module::load(Arc::clone(device), &image)?;
+        let module = Module::registered(Arc::clone(device), &image)?;
         for managed in &mut binary.managed {
             let address = managed.allocate(device)?;
             if let Some((variable, 8)) = module.variable(&managed.name) {
@@ -301,6 +301,27 @@ pub(super) unsafe fn __hipRegisterVar(
 ) {
     // SAFETY: the caller upholds HIP's contract.
     unsafe { name(modules, variable, device_name, |all| &mut all.variables) }
+}
+
+pub(super) unsafe fn __hipRegisterSurface(
+    _modules: *mut *mut c_void,
+    _surface: *mut c_void,
+    _host_name: *mut c_char,
+    _device_name: *mut c_char,
+    _kind: c_int,
+    _is_extern: c_int,
+) {
+}
+
+pub(super) unsafe fn __hipRegisterTexture(
+    _modules: *mut *mut c_void,
+    _texture: *mut c_void,
+    _host_name: *mut c_char,
+    _device_name: *mut c_char,
+    _kind: c_int,
+    _is_normalized: c_int,
+    _is_extern: c_int,
+) {
 }
 
 pub(super) unsafe fn __hipRegisterManagedVar(

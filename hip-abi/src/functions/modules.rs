@@ -135,6 +135,25 @@ macro_rules! __hip_functions_modules {
                 constant: ::core::ffi::c_int,
                 global: ::core::ffi::c_int,
             ) -> ();
+            /// Registers a surface, which no other function knows. Such calls run as programs start, and leave no error.
+            optional fn __hipRegisterSurface(
+                modules: *mut *mut ::core::ffi::c_void,
+                var: *mut ::core::ffi::c_void,
+                host_var: *mut ::core::ffi::c_char,
+                device_var: *mut ::core::ffi::c_char,
+                kind: ::core::ffi::c_int,
+                ext: ::core::ffi::c_int,
+            ) -> ();
+            /// Registers a texture reference, as `__hipRegisterSurface`.
+            optional fn __hipRegisterTexture(
+                modules: *mut *mut ::core::ffi::c_void,
+                var: *mut ::core::ffi::c_void,
+                host_var: *mut ::core::ffi::c_char,
+                device_var: *mut ::core::ffi::c_char,
+                kind: ::core::ffi::c_int,
+                norm: ::core::ffi::c_int,
+                ext: ::core::ffi::c_int,
+            ) -> ();
             /// Registers a managed variable, allocates it with its initial value, and sets the program's pointer to it.
             optional fn __hipRegisterManagedVar(
                 modules: *mut *mut ::core::ffi::c_void,

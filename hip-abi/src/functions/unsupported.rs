@@ -7,8 +7,6 @@
 macro_rules! for_each_unsupported_hip_function {
     ($callback:ident) => {
         $callback! {
-            __hipRegisterSurface
-            __hipRegisterTexture
             hipBindTexture
             hipBindTexture2D
             hipBindTextureToArray

@@ -8,13 +8,13 @@ use std::{
 
 use ferrowave_code_object::Target;
 use ferrowave_gpu::Occupancy;
-use ferrowave_hip_abi::{hipError_t, hipFunction_t, hipModule_t};
+use ferrowave_hip_abi::{hipError_t, hipFunction_t, hipMemAttachGlobal, hipModule_t};
 
 use crate::{
     error::Failure,
     handles::Handles,
     image::Image,
-    runtime::{Device, XNACK},
+    runtime::{Device, XNACK, allocations::MadeBy},
 };
 use ferrowave_emulator::exec::SimdLevel;
 use ferrowave_emulator::program::{Kernel, LoadError, Program};
@@ -28,6 +28,8 @@ pub(crate) struct Module {
     pub(crate) program: Program,
     /// Handles of the kernels that were looked up, by name.
     functions: Mutex<HashMap<String, usize>>,
+    /// Address and length of the memory of managed variables, by name.
+    managed: HashMap<String, (u64, u64)>,
 }
 
 /// A kernel that was looked up.
@@ -78,8 +80,58 @@ impl Function {
 }
 
 impl Module {
-    /// Loads a code object, or the entry of a bundle that best matches the device.
+    /// Loads a code object, or the entry of a bundle that best matches the device. The program that registered it tells
+    /// of its managed variables.
+    pub(crate) fn registered(device: Arc<Device>, image: &Image) -> Result<Arc<Self>, Failure> {
+        Ok(Arc::new(Self::of(device, image)?))
+    }
+
+    /// As [`Self::registered`], for a code object that the program loads itself. Its managed variables get their memory
+    /// here: `v.managed` has the initial value, and `v` gets the address (`DynCO::initDynManagedVars` in CLR).
     pub(crate) fn load(device: Arc<Device>, image: &Image) -> Result<Arc<Self>, Failure> {
+        let mut module = Self::of(device, image)?;
+        let names = module.program.object().symbols().iter();
+        let names: Vec<_> = names
+            .filter_map(|symbol| symbol.name.strip_suffix(".managed").map(str::to_owned))
+            .collect();
+        for name in names {
+            let initial = module.program.global(&format!("{name}.managed"));
+            let (Some((initial, bytes)), Some((pointer, 8))) =
+                (initial, module.program.global(&name))
+            else {
+                continue;
+            };
+            let flags = hipMemAttachGlobal;
+            let start = module
+                .device
+                .allocate(bytes as usize, MadeBy::Managed, flags);
+            let start = start.inspect_err(|_| module.free_managed())?.addr() as u64;
+            module.managed.insert(name, (start, bytes));
+            let memory = &module.device.memory;
+            memory.copy(start, initial, bytes as usize)?;
+            memory.write(pointer, &start.to_le_bytes())?;
+        }
+        Ok(Arc::new(module))
+    }
+
+    /// Frees the memory of managed variables, which nothing may use any more.
+    pub(crate) fn free_managed(&self) {
+        for &(start, _) in self.managed.values() {
+            let is_managed = |by: &MadeBy| matches!(by, MadeBy::Managed);
+            if let Some(made) = self.device.allocations.take(start, is_managed) {
+                self.device.unlend(start, &made);
+                // The allocation has been removed from `allocations`, so no other thread frees it.
+                let _ = self.device.release(start);
+            }
+        }
+    }
+
+    /// Whether it has managed variables.
+    pub(crate) fn has_managed(&self) -> bool {
+        !self.managed.is_empty()
+    }
+
+    fn of(device: Arc<Device>, image: &Image) -> Result<Self, Failure> {
         let object = image.object(&device)?;
         let level = SimdLevel::detect();
         let program = Program::load(&object, device.row.gpu, &device.memory, level)?;
@@ -94,11 +146,12 @@ impl Module {
                 ),
             ));
         }
-        Ok(Arc::new(Module {
+        Ok(Module {
             device,
             program,
             functions: Mutex::default(),
-        }))
+            managed: HashMap::new(),
+        })
     }
 
     fn functions(&self) -> MutexGuard<'_, HashMap<String, usize>> {
@@ -159,8 +212,9 @@ impl Module {
         }
     }
 
-    /// Address and length of a variable.
+    /// Address and length of a variable; of the memory of a managed one.
     pub(crate) fn variable(&self, name: &str) -> Option<(u64, u64)> {
-        self.program.global(name)
+        let managed = self.managed.get(name).copied();
+        managed.or_else(|| self.program.global(name))
     }
 }

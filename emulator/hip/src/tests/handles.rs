@@ -51,7 +51,6 @@ fn all_refuse(
                 "module",
                 hipModuleGetGlobal(&mut pointer, &mut bytes, module, c"table".as_ptr()),
             ),
-            ("module", hipModuleUnload(module)),
             (
                 "kernel",
                 hipFuncGetAttribute(&mut number, attribute, function),

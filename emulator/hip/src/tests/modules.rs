@@ -165,6 +165,8 @@ fn other_gpus_and_other_files_are_refused() {
         std::fs::remove_file(&file).unwrap();
         succeeds(loaded);
         kernel(module, c"add");
+        let empty = hipModuleLoad(&mut module, c"".as_ptr());
+        fails(empty, hipError_t::hipErrorInvalidValue, "path is empty");
         let missing = hipModuleLoad(&mut module, path.as_ptr());
         fails(
             missing,
@@ -378,5 +380,103 @@ fn libraries_are_loaded_when_they_are_asked_for_a_kernel() {
             hipError_t::hipErrorInvalidHandle,
             "live library",
         );
+    }
+}
+
+#[test]
+fn modules_have_managed_variables() {
+    let device = TestDevice::new(Gpu::Gfx90a);
+    // As clang writes `__managed__ int value[2] = {7, 8}`, and a kernel that sets the first to 9.
+    let variable = "\
+.data
+.globl value
+.protected value
+.p2align 3
+.type value,@object
+value:
+  .quad 0
+.size value, 8
+.globl value.managed
+.type value.managed,@object
+value.managed:
+  .long 7, 8
+.size value.managed, 8
+";
+    let kernel_text = "\
+lds:
+  s_getpc_b64 s[4:5]
+  s_add_u32 s4, s4, value@rel32@lo+4
+  s_addc_u32 s5, s5, value@rel32@hi+12
+  s_load_dwordx2 s[4:5], s[4:5], 0x0
+  v_mov_b32_e32 v0, 0
+  v_mov_b32_e32 v1, 9
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v0, v1, s[4:5]
+";
+    let object = assemble_with(Gpu::Gfx90a, "", |text| {
+        let text = text.replace(".data\n", variable);
+        text.replace("lds:\n", kernel_text)
+    });
+    // SAFETY: the result pointers are valid; the managed memory has two words.
+    unsafe {
+        let (mut free, mut left) = (0, 0);
+        succeeds(hipMemGetInfo(&mut free, ptr::null_mut()));
+        let module = load(&object);
+        let mut bytes = 0;
+        let words: *mut u32 =
+            result(|address| hipModuleGetGlobal(address, &mut bytes, module, c"value".as_ptr()))
+                .cast();
+        assert_eq!((bytes, *words, *words.add(1)), (8, 7, 8));
+        let of = result(|of| hipPointerGetAttributes(of, words.cast()));
+        assert_eq!((of.isManaged, of.device), (1, device.0));
+        let launch = Launch {
+            function: kernel(module, c"lds"),
+            grid: [1; 3],
+            block: [32, 2, 1],
+            lds_bytes: 0,
+            stream: ptr::null_mut(),
+            arguments: &[],
+        };
+        succeeds(launch.run());
+        succeeds(hipDeviceSynchronize());
+        assert_eq!((*words, *words.add(1)), (9, 8));
+        // The memory goes with the module.
+        succeeds(hipModuleUnload(module));
+        succeeds(hipMemGetInfo(&mut left, ptr::null_mut()));
+        assert_eq!(left, free);
+        let gone = hipError_t::hipErrorNotFound;
+        fails(
+            hipModuleUnload(module),
+            gone,
+            "not the handle of a live module",
+        );
+    }
+}
+
+#[test]
+fn kernels_tell_the_gpus_version() {
+    for (gpu, version) in [(Gpu::Gfx908, 90), (Gpu::Gfx942, 94)] {
+        let _device = TestDevice::new(gpu);
+        let function = kernel(load(code_object(gpu)), c"add");
+        let ask = |attribute| {
+            // SAFETY: the result pointer and the kernel are valid.
+            result(|value| unsafe { hipFuncGetAttribute(value, attribute, function) })
+        };
+        let binary = ask(hipFunction_attribute::HIP_FUNC_ATTRIBUTE_BINARY_VERSION);
+        let ptx = ask(hipFunction_attribute::HIP_FUNC_ATTRIBUTE_PTX_VERSION);
+        assert_eq!((binary, ptx), (version, version));
+    }
+}
+
+#[test]
+fn programs_with_textures_start_without_an_error() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let null = ptr::null_mut();
+    // SAFETY: the functions ignore their arguments.
+    unsafe {
+        hipGetLastError();
+        __hipRegisterTexture(ptr::null_mut(), null, null.cast(), null.cast(), 1, 0, 0);
+        __hipRegisterSurface(ptr::null_mut(), null, null.cast(), null.cast(), 1, 0);
+        succeeds(hipGetLastError());
     }
 }
