@@ -5,6 +5,7 @@ use std::{
     env, fmt,
     io::{self, BufRead as _, BufReader, Read},
     os::unix::process::ExitStatusExt as _,
+    path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError, mpsc},
     thread,
@@ -48,12 +49,23 @@ pub(crate) struct Ended {
     pub(crate) error: String,
 }
 
+/// The path of this program. Where there is no `/proc`, as in a plain chroot, it is the one by which it was called.
+///
+/// # Errors
+/// If the path is unknown.
+pub(crate) fn path_of_this_program() -> io::Result<PathBuf> {
+    env::current_exe().or_else(|error| {
+        let called = env::args_os().next().map(PathBuf::from);
+        called.filter(|path| path.is_absolute()).ok_or(error)
+    })
+}
+
 /// This program again, with the same environment. The caller adds the arguments.
 ///
 /// # Errors
 /// If the path of this program is unknown.
 pub(crate) fn this_program() -> io::Result<Command> {
-    env::current_exe().map(Command::new)
+    path_of_this_program().map(Command::new)
 }
 
 /// This command again, with more arguments.

@@ -1,5 +1,8 @@
 //! `ferrowave report` and `ferrowave compare`, as users run them.
 
+#[path = "../../emulator/hip/lib/tests/built/mod.rs"]
+mod built;
+
 use std::{
     fs,
     path::Path,
@@ -466,4 +469,47 @@ fn without_a_model_rows_have_results_and_counts() {
         error.contains("--estimate") && error.contains(untimed),
         "{error}"
     );
+}
+
+/// The library of `host/src/vendor/tests` computes on the host, so that it launches nothing. `tests/real_programs/report.sh` has
+/// AMD's own.
+#[test]
+fn a_library_runs_where_the_emulator_is_hips_library() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let report = |out: &str| {
+        Command::new(path("ferrowave"))
+            .args(["report", "--gpus", "MI300X", "--sizes", "20"])
+            .args(["--kernels", "naive", "--out", out])
+            .current_dir(folder.path())
+            .env("FERROWAVE_CACHE", path("cache"))
+            .env("FERROWAVE_ROCBLAS_LIBRARY", path("libblas.so"))
+            .env("FERROWAVE_HIPBLASLT_LIBRARY", path("absent.so"))
+            .env_remove("FERROWAVE_DEVICE")
+            .output()
+            .expect("it runs")
+    };
+    fs::copy(env!("CARGO_BIN_EXE_ferrowave"), path("ferrowave")).unwrap();
+    let output = report("without");
+    let note = "rocBLAS and hipBLASLt are left out: libamdhip64.so is not there";
+    assert!(text(&output.stdout).contains(note), "{output:?}");
+
+    fs::copy(built::library(), path("libamdhip64.so")).unwrap();
+    let source = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../host/src/vendor/tests/blas.c"
+    );
+    let status = Command::new("cc")
+        .args(["-O1", "-shared", "-fPIC", source, "-o"])
+        .arg(path("libblas.so"))
+        .status();
+    assert!(status.expect("a C compiler, cc").success());
+    let output = report("with");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    for note in [
+        "rocBLAS is left out for 20×20×20: none of its launches was modelled",
+        "hipBLASLt is left out for 20×20×20: hipBLASLt: `",
+    ] {
+        assert!(text(&output.stdout).contains(note), "{output:?}");
+    }
 }

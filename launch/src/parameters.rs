@@ -1,6 +1,9 @@
 //! The option `--parameters`.
 
-use std::{env, path::PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use ferrowave_gpu::Product;
@@ -53,6 +56,11 @@ impl ParametersOption {
                 parameters.machine
             ))),
         }
+    }
+
+    /// The file, if the option is given on the command line.
+    pub fn file(&self) -> Option<&Path> {
+        self.parameters.as_deref()
     }
 
     /// Whether the option is given on the command line.

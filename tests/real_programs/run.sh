@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the tests of AMD's libraries, llama.cpp, tinygrad and cubecl, HIP programs in C++ and IREE on the emulator, compares the
-# disassembler with LLVM's, and tests a report's page in Chromium: a sample of them, or as many as run in some hours. Each suite
-# is a script beside this one. Without names all suites run, except that a sample leaves out `cubecl`, `disassembly`, `magma` and
-# `math`, which take long to fetch, to build or to run.
+# disassembler with LLVM's, has AMD's libraries in reports, and tests a report's page in Chromium: a sample of them, or as many
+# as run in some hours. Each suite is a script beside this one. Without names all suites run, except that a sample leaves out
+# `cubecl`, `disassembly`, `magma` and `math`, which take long to fetch, to build or to run.
 #
 #   tests/real_programs/run.sh sample|full [SUITE...]
 set -euo pipefail

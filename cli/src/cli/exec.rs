@@ -1,7 +1,6 @@
 //! `ferrowave exec`
 
 use std::{
-    env,
     ffi::OsString,
     os::unix::process::CommandExt as _,
     process::{Command, ExitCode},
@@ -10,7 +9,7 @@ use std::{
 use clap::Args;
 
 use super::Failure;
-use crate::hip_program::{LIBRARY_PATH, Library, Program, Refused, Settings, variables};
+use crate::hip_program::{Library, Program, Refused, Settings, set, variables};
 
 /// Run a HIP program on the emulator, which takes the place of libamdhip64.so.
 ///
@@ -66,17 +65,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     }
     let mut command = Command::new(&program.path);
     command.arg0(name).args(arguments);
-    for (variable, value) in variables {
-        match env::var_os(variable).filter(|old| variable == LIBRARY_PATH && !old.is_empty()) {
-            Some(old) => {
-                let mut both = value;
-                both.push(":");
-                both.push(old);
-                command.env(variable, both);
-            }
-            None => drop(command.env(variable, value)),
-        }
-    }
+    set(&mut command, variables);
     // Only returns if the program does not start. Signals and the exit code are the program's, because it is this process.
     let error = command.exec();
     eprintln!("error: {}: {error}", program.path.display());

@@ -7,6 +7,7 @@ pub(crate) mod compare;
 pub(crate) mod devices;
 pub(crate) mod disasm;
 pub(crate) mod doctor;
+mod emulated_library;
 pub(crate) mod env;
 pub(crate) mod exec;
 pub(crate) mod list;

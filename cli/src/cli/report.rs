@@ -26,6 +26,7 @@ use super::{
     apart::Apart,
     code_object,
     compare::comparison,
+    emulated_library::EmulatedLibraries,
     memory, print, print_json,
     product::References,
     request::{Preset, ProductOptions, Size, layout_letters},
@@ -97,6 +98,9 @@ pub(crate) struct Options {
     /// a report on a GPU survives kernels that fault.
     #[arg(long, hide = true, value_name = "NUMBER")]
     row: Option<usize>,
+    /// With --row: the row of this library, which finds the emulator as libamdhip64.so.
+    #[arg(long, hide = true, value_name = "LIBRARY", requires = "row", value_parser = parse_vendor)]
+    library: Option<Vendor>,
     #[command(flatten)]
     apart: Apart,
     #[command(flatten)]
@@ -173,7 +177,10 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         });
     }
     if let Some(number) = options.row {
-        rows(options, &work, number)?;
+        match options.library {
+            Some(vendor) => library_row(options, &work, number, vendor)?,
+            None => rows(options, &work, number)?,
+        }
         return Ok(ExitCode::SUCCESS);
     }
     let mut results = Results {
@@ -357,9 +364,11 @@ fn devices(options: &Options) -> Result<Vec<(Device, Option<Parameters>)>, Failu
             )));
         }
         let machine = match product {
-            Some(product) if options.parameters.is_given() => Some(options.parameters.of(product)?),
-            Some(product) => Parameters::try_from(product).ok(),
             None => None,
+            Some(product) => match options.parameters.read()? {
+                Some(_) => Some(options.parameters.of(product)?),
+                None => Parameters::try_from(product).ok(),
+            },
         };
         if device.is_emulated() && machine.is_none() && !options.estimate.is_empty() {
             return Err(Failure::usage(format!(
@@ -538,21 +547,28 @@ impl Loaded {
     }
 }
 
-/// Prints the row of a case, counted over all devices, and those of the next cases of the same problem and device.
-fn rows(options: &Options, work: &[Work], number: usize) -> Result<(), Failure> {
-    let no_case = || Failure::usage(format!("--row {number}: there is no such case"));
+/// The device of a case, and the case and the next ones there.
+type FromCase<'a> = (usize, &'a Work, &'a [Case]);
+
+/// The case with this number, counted over all devices.
+fn from_case(work: &[Work], number: usize) -> Result<FromCase<'_>, Failure> {
     let mut first = number;
-    let mut devices = work.iter().enumerate();
-    let (device, work) = devices
-        .find(|(_, work)| {
-            let is_here = first < work.cases.len();
-            first -= if is_here { 0 } else { work.cases.len() };
-            is_here
-        })
-        .ok_or_else(no_case)?;
+    for (device, work) in work.iter().enumerate() {
+        match work.cases.get(first..) {
+            Some(cases) if !cases.is_empty() => return Ok((device, work, cases)),
+            _ => first -= work.cases.len(),
+        }
+    }
+    Err(Failure::usage(format!(
+        "--row {number}: there is no such case"
+    )))
+}
+
+/// Prints the row of a case and those of the next cases of the same problem and device.
+fn rows(options: &Options, work: &[Work], number: usize) -> Result<(), Failure> {
+    let (device, work, cases) = from_case(work, number)?;
     let loaded = Loaded::new(work)?;
-    let bench = loaded.bench(options, work, device).ok_or_else(no_case)?;
-    let cases = &work.cases[first..];
+    let bench = loaded.bench(options, work, device).ok_or_else(unknown)?;
     let problem = &cases[0].problem;
     for case in cases.iter().take_while(|case| case.problem == *problem) {
         let described = described(&case.request, &case.problem);
@@ -561,6 +577,43 @@ fn rows(options: &Options, work: &[Work], number: usize) -> Result<(), Failure> 
         print(&format_args!("{line}\n"))?;
     }
     Ok(())
+}
+
+/// Prints the row of a library for the problem of a case, without times. The emulator takes the place of libamdhip64.so here,
+/// so that it is HIP's device. Exit code 2 means that the library cannot be used at all.
+fn library_row(
+    options: &Options,
+    work: &[Work],
+    number: usize,
+    vendor: Vendor,
+) -> Result<(), Failure> {
+    let (device, work, cases) = from_case(work, number)?;
+    let work = Work {
+        device: Device::open(&DeviceSelector::Hip(0)).map_err(Failure::failed)?,
+        machine: None,
+        planned_for: work.planned_for.clone(),
+        code_object: work.code_object,
+        cases: Vec::new(),
+    };
+    let loaded = Loaded::new(&work)?;
+    let bench = loaded.bench(options, &work, device).ok_or_else(unknown)?;
+    let library = VendorGemm::open(vendor, loaded.gemm.context()).map_err(Failure::usage)?;
+    let Case {
+        request, problem, ..
+    } = &cases[0];
+    let row = bench.library_once(&library, problem, &described(request, problem))?;
+    let line = serde_json::to_string(&row).map_err(Failure::failed)?;
+    print(&format_args!("{line}\n"))
+}
+
+fn unknown() -> Failure {
+    Failure::failed("the device is none of the known GPUs")
+}
+
+fn parse_vendor(text: &str) -> Result<Vendor, String> {
+    let mut vendors = Vendor::ALL.into_iter();
+    let vendor = vendors.find(|vendor| vendor.name() == text);
+    vendor.ok_or_else(|| format!("allowed are {} and {}", Vendor::ALL[0], Vendor::ALL[1]))
 }
 
 /// The rows of a problem's cases, from a process of their own, so that they share operands and reference. After a row that
@@ -633,6 +686,12 @@ fn measure(
         };
         let is_apart = !work.device.is_emulated() && !options.apart.in_process;
         let libraries = libraries(options, loaded.gemm.context(), &mut results.run.notes);
+        let mut emulated = match (options.no_libraries, work.machine) {
+            (false, Some(machine)) => {
+                EmulatedLibraries::find(machine, &options.parameters, options.apart.time_limit)
+            }
+            _ => EmulatedLibraries::default(),
+        };
         // Cases of the same problem are adjacent.
         for cases in work.cases.chunk_by(|a, b| a.problem == b.problem) {
             let described = described(&cases[0].request, &cases[0].problem);
@@ -649,6 +708,7 @@ fn measure(
                 options,
                 process: None,
             };
+            let first = next;
             for case in cases {
                 let name = case.kernel.variant.name();
                 bar.set_message(format!("{name} {}", described.size()));
@@ -679,7 +739,33 @@ fn measure(
                 }
                 kept.keep(folder, results)?;
             }
+            // A library computes its products; nothing of them is estimated.
+            let vendors = match cases[0].estimated {
+                true => Vec::new(),
+                false => emulated.usable(),
+            };
+            for vendor in vendors {
+                let name = vendor.name();
+                bar.set_message(format!("{name} {}", described.size()));
+                let row = match before(name, false) {
+                    Some(row) => Ok(row),
+                    None => emulated.row(vendor, first),
+                };
+                match row {
+                    Ok(row) => results.rows.push(Row {
+                        problem: described.clone(),
+                        ..row
+                    }),
+                    Err(failure) => {
+                        let note =
+                            format!("{name} is left out for {}: {failure}", described.size());
+                        results.run.notes.push(note);
+                    }
+                }
+                kept.keep(folder, results)?;
+            }
         }
+        results.run.notes.extend(emulated.notes);
     }
     bar.finish_and_clear();
     kept.is_done();
@@ -729,12 +815,8 @@ fn libraries(options: &Options, context: &Context, notes: &mut Vec<String>) -> V
     if options.no_libraries {
         return Vec::new();
     }
+    // EmulatedLibraries has those.
     if context.device().is_emulated() {
-        let [first, second] = Vendor::ALL;
-        let note = format!("{first} and {second} are left out: they need a GPU");
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
         return Vec::new();
     }
     let open = |vendor| match VendorGemm::open(vendor, context) {

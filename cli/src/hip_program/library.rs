@@ -1,7 +1,7 @@
 //! Where the emulator's libraries are, and a folder with all names under which programs look for them.
 
 use std::{
-    env, fs,
+    fs,
     hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher},
     io,
     os::unix::{ffi::OsStrExt as _, fs::symlink},
@@ -11,7 +11,7 @@ use std::{
 use ferrowave_kernel_build::user_cache;
 use ferrowave_launch::{HIP_LIBRARY as HIP, library_places};
 
-use crate::cli::Failure;
+use crate::{child::path_of_this_program, cli::Failure};
 
 const SMI: &str = "librocm_smi64.so";
 
@@ -44,7 +44,7 @@ impl Library {
     /// # Errors
     /// If the library is in none of the places, or the folder cannot be made.
     pub(crate) fn find() -> Result<Self, Failure> {
-        let program = env::current_exe().map_err(|error| {
+        let program = path_of_this_program().map_err(|error| {
             Failure::failed(format!("the path of ferrowave is unknown: {error}"))
         })?;
         let places = library_places(&program);

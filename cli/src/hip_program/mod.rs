@@ -6,4 +6,4 @@ mod settings;
 
 pub(crate) use library::Library;
 pub(crate) use program::{Program, Refused};
-pub(crate) use settings::{LIBRARY_PATH, Settings, quoted, variables};
+pub(crate) use settings::{LIBRARY_PATH, Settings, quoted, set, variables};

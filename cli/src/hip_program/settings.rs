@@ -1,9 +1,11 @@
 //! The options of `exec` and `env`, as the environment variables that they stand for.
 
 use std::{
+    env,
     ffi::{OsStr, OsString},
     os::unix::ffi::OsStrExt as _,
     path::PathBuf,
+    process::Command,
     str::FromStr,
 };
 
@@ -81,6 +83,20 @@ impl FromStr for Machine {
 }
 
 impl Settings {
+    /// Launches on a machine are modelled, and written to a folder.
+    pub(crate) fn modelled(machine: Product, folder: PathBuf) -> Self {
+        Settings {
+            gpu: Some(Gpus {
+                text: machine.to_string(),
+                rows: vec![machine.specifications()],
+            }),
+            check: None,
+            timing: Some(Machine(machine.to_string())),
+            trace: None,
+            profile: Some(folder),
+        }
+    }
+
     /// The GPUs to emulate.
     ///
     /// # Errors
@@ -151,6 +167,21 @@ pub(crate) fn variables(
             .filter_map(|(name, value): (_, Option<OsString>)| Some((name, value?))),
     );
     Ok(variables)
+}
+
+/// Sets the variables for a command. What the library path was comes after the new folder.
+pub(crate) fn set(command: &mut Command, variables: Vec<(&'static str, OsString)>) {
+    for (variable, value) in variables {
+        match env::var_os(variable).filter(|old| variable == LIBRARY_PATH && !old.is_empty()) {
+            Some(old) => {
+                let mut both = value;
+                both.push(":");
+                both.push(old);
+                command.env(variable, both);
+            }
+            None => drop(command.env(variable, value)),
+        }
+    }
 }
 
 /// The variable of the library path, to which a folder is added; the others are replaced.

@@ -19,9 +19,10 @@ use ferrowave_hip::{
 };
 use ferrowave_profile::Profile;
 use ferrowave_shared::Kernel;
-use ferrowave_timing::{Parameters, SustainedClock, Timing, Unit};
+use ferrowave_timing::{Parameters, Timing};
 
 use super::{
+    launches::{Launch, together},
     results::{
         Built, Counters, Device, Figures, LoopInstruction, MainLoop, Modelled, Outcome,
         Product as Described, Row,
@@ -149,11 +150,28 @@ impl Bench<'_> {
         Ok(row)
     }
 
+    /// Computes a problem once with a vendor's library.
+    pub(crate) fn library_once(
+        &self,
+        library: &VendorGemm,
+        problem: &Problem,
+        described: &Described,
+    ) -> Result<Row, Failure> {
+        let mut row = self.empty(library.vendor().name(), described);
+        row.library_version = Some(library.version().to_owned());
+        let prepared = library.product(problem).map_err(Failure::failed)?;
+        let mut product = self.product(problem)?;
+        Timed::Library(prepared).once(product.operands())?;
+        row.outcome = outcome(&product)?;
+        Ok(row)
+    }
+
     fn empty(&self, kernel: &str, problem: &Described) -> Row {
         Row {
             device: self.device,
             kernel: kernel.to_owned(),
             library_version: None,
+            launched: Vec::new(),
             problem: problem.clone(),
             outcome: Outcome::default(),
             estimated: false,
@@ -297,51 +315,11 @@ fn counters(profiles: &[Profile]) -> Option<Counters> {
     })
 }
 
-/// All launches of a product, one after the other.
+/// All launches of a product, and the main loop of the longest.
 fn modelled(timings: &[Timing]) -> Option<(Modelled, MainLoop)> {
-    // The longest launch's limit is the product's limit.
     let longest = timings.iter().max_by_key(|timing| timing.cycles)?;
-    let cycles: u64 = timings.iter().map(|timing| timing.cycles).sum();
-    let mut usage = BTreeMap::new();
-    for unit in Unit::ALL {
-        let busy: f64 = timings
-            .iter()
-            .map(|t| t.share(unit) * t.cycles as f64)
-            .sum();
-        usage.insert(unit.name().to_owned(), busy / cycles.max(1) as f64);
-    }
-    let mut stalls = BTreeMap::new();
-    for (stall, cycles) in timings.iter().flat_map(|timing| timing.stalls.iter()) {
-        *stalls.entry(stall.name().to_owned()).or_insert(0) += cycles;
-    }
-    let memory = |timing: &Timing| {
-        let share = timing.workgroups as f64 / timing.workgroups_modelled.max(1) as f64;
-        timing.memory_bytes as f64 * share
-    };
-    let sustained: Option<f64> = timings
-        .iter()
-        .map(|timing| match timing.sustained {
-            SustainedClock::Fitted { seconds, .. } => Some(seconds),
-            SustainedClock::Unknown { .. } => None,
-        })
-        .sum();
-    let modelled = Modelled {
-        seconds: timings.iter().map(|timing| timing.seconds).sum(),
-        cycles,
-        bound_by: longest.bound_by.text(),
-        error: longest.error.map(|error| error.text()),
-        sustained_clock_hz: sustained.map(|seconds| cycles as f64 / seconds),
-        usage,
-        wave_cycles: timings.iter().map(|timing| timing.wave_cycles).sum(),
-        stalls,
-        memory_bytes: timings.iter().map(memory).sum(),
-        workgroups: timings.iter().map(|timing| timing.workgroups).sum(),
-        workgroups_modelled: timings
-            .iter()
-            .map(|timing| timing.workgroups_modelled)
-            .sum(),
-    };
-    Some((modelled, main_loop(longest)))
+    let launches: Vec<_> = timings.iter().map(Launch::from).collect();
+    Some((together(&launches)?, main_loop(longest)))
 }
 
 fn main_loop(timing: &Timing) -> MainLoop {

@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod figures;
 pub(crate) mod files;
 pub(crate) mod headline;
+pub(crate) mod launches;
 mod markdown;
 pub(crate) mod measure;
 mod page;

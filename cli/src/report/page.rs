@@ -290,6 +290,7 @@ fn more(row: &Row) -> Markup {
                 @let value = column.cell(row);
                 @if !value.is_empty() { div { dt { (column.name) } dd { (value) } } }
             }
+            @if !row.launched.is_empty() { div { dt { "launched" } dd { (row.launched.join(", ")) } } }
             @if let Some(time) = &row.modelled {
                 div {
                     dt { "busy" }

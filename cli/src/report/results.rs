@@ -81,6 +81,9 @@ pub(crate) struct Row {
     /// Version of the vendor's library; null for Ferrowave's kernels.
     #[serde(default)]
     pub(crate) library_version: Option<String>,
+    /// The kernels that the vendor's library launched for the product, if they were modelled.
+    #[serde(default)]
+    pub(crate) launched: Vec<String>,
     pub(crate) problem: Product,
     pub(crate) outcome: Outcome,
     /// Whether the kernel ran only as far as the timing model needs: nothing was computed or verified.
@@ -405,6 +408,7 @@ pub(crate) mod tests {
             device: 0,
             kernel: kernel.into(),
             library_version: None,
+            launched: Vec::new(),
             problem: Product {
                 m: size,
                 n: size,

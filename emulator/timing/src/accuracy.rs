@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::bound::{Bound, Unit};
 
@@ -66,7 +66,7 @@ impl PublishedRow {
 }
 
 /// Kernels with the same bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// The matrix cores.
@@ -162,7 +162,7 @@ impl Class {
 }
 
 /// How far the modelled times of published kernels of a class are from the published ones.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassError {
     /// The class.
     pub class: Class,

@@ -1,11 +1,11 @@
 //! What limits the speed of a kernel: a unit, or what waves wait for.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::stall::Stall;
 
 /// A unit whose busy share is reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// The vector units of the SIMDs.
@@ -55,7 +55,7 @@ impl Unit {
 }
 
 /// What limits the speed of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", content = "what", rename_all = "kebab-case")]
 pub enum Bound {
     /// A unit is busy most of the time: the kernel would be faster with less work for it.

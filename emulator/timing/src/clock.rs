@@ -22,7 +22,7 @@
 
 use ferrowave_gpu::Product;
 use ferrowave_isa::Instruction;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How a clock grows with the power that it may use.
 const EXPONENT: f64 = 0.637;
@@ -91,7 +91,7 @@ impl MatrixType {
 pub(super) type MatrixShares = [f64; MatrixType::ALL.len()];
 
 /// The clock that a machine sustains in a kernel.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "known", rename_all = "kebab-case")]
 pub enum SustainedClock {
     /// Fitted to AMD's figures.

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, sync::Arc};
 
 use ferrowave_gpu::{Gpu, Product};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
 use super::{
@@ -32,7 +32,7 @@ pub const JSON_VERSION: u32 = 1;
 pub const MODELLED: &str = "modelled by Ferrowave, not measured on a GPU";
 
 /// The busy share of a unit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// The unit.
     pub unit: Unit,

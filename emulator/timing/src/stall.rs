@@ -1,9 +1,11 @@
 //! The causes of waiting.
 
-use serde::Serialize;
+use std::collections::HashMap;
+
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The cause for which a wave's next instruction waited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stall {
     /// Its SIMD issued another wave's instruction of this kind, or the vector unit was busy.
@@ -110,5 +112,16 @@ impl Stalls {
 impl Serialize for Stalls {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Stalls {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut stalls = Stalls::default();
+        let by_cause: HashMap<Stall, u64> = HashMap::deserialize(deserializer)?;
+        for (stall, cycles) in by_cause {
+            stalls.add(stall, cycles);
+        }
+        Ok(stalls)
     }
 }

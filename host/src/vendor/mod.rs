@@ -2,7 +2,8 @@
 //!
 //! They are loaded at run time and called through their C interfaces, for the same [`Problem`]s, on the same operands
 //! and between the same HIP events as [`Gemm`](crate::gemm::Gemm)'s kernels. Only α·A·B + β·C is supported here,
-//! without bias and operations. Reports leave the libraries out on the emulator.
+//! without bias and operations. On the emulator, a library needs a process in which
+//! the emulator is `libamdhip64.so`, as in reports.
 //!
 //! Some failures cannot be caught: rocBLAS ends the process if it has no kernels for the GPU.
 
