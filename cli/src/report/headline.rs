@@ -39,8 +39,16 @@ pub(crate) fn headline(section: &Section<'_>) -> Vec<String> {
     let clock = clock.map_or_else(String::new, |clock_hz| {
         format!(", at {:.0} MHz", clock_hz / 1e6)
     });
+    let libraries = rows.iter().filter(|row| row.is_library());
+    let library = libraries
+        .filter_map(|row| Some((row, rate(row)?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1));
+    let of = match library {
+        Some((_, rate)) if rate > most => " of Ferrowave's kernels",
+        _ => "",
+    };
     let mut sentences = vec![format!(
-        "{} is the fastest at {}: {} TFLOP/s{peak}{clock} ({how}).",
+        "{} is the fastest{of} at {}: {} TFLOP/s{peak}{clock} ({how}).",
         best.kernel,
         best.problem.size(),
         digits(most / 1e12),
@@ -70,10 +78,6 @@ pub(crate) fn headline(section: &Section<'_>) -> Vec<String> {
             sentences.push(format!("The model's error for such kernels is {error}."));
         }
     }
-    let libraries = rows.iter().filter(|row| row.is_library());
-    let library = libraries
-        .filter_map(|row| Some((row, rate(row)?)))
-        .max_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((library, rate)) = library {
         sentences.push(format!(
             "{} reaches {} TFLOP/s; {} has {} of that.",
@@ -193,7 +197,7 @@ mod tests {
         let text = headline(&sections[0]).join("\n");
         assert_eq!(
             text,
-            "lds_tiled is the fastest at 1024×1024×1024: 2.15 TFLOP/s, 1 % of the peak (modelled).\n\
+            "lds_tiled is the fastest of Ferrowave's kernels at 1024×1024×1024: 2.15 TFLOP/s, 1 % of the peak (modelled).\n\
              It is 2.00 times as fast as the next, tiled, and 4.00 times as fast as naive.\n\
              It is bound by LDS; its busiest unit, LDS, works 90 % of the time.\n\
              The model's error for such kernels is ±10 % on average.\n\
