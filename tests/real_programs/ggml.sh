@@ -6,13 +6,15 @@ debian llama.cpp-tests libggml0-backend-hip coreutils
 libraries
 
 program=/usr/libexec/x86_64-linux-gnu/ggml/test-backend-ops
-for device in gfx90a gfx908; do
+# A device, and the number of cases in a sample.
+for drawn in gfx90a=150 gfx908=150 gfx1100=50; do
+    device=${drawn%=*}
     export FERROWAVE_DEVICE=emulator:$device
     # The columns are the backend, the operation, its parameters, the mode, and whether the backend supports it.
     run_in_debian "$program" support -b ROCm0 --output csv 2> /dev/null |
         sed -nE 's|^"ROCm0","([^"]*)","([^"]*)","support","1",.*|'"$program"' \1(\2)|p' | awk '!seen[$0]++' > "$work/all"
     if [ "$form" = sample ]; then
-        draw "$device" 150 ' [A-Z0-9_]+\(' < "$work/all" > "$work/cases"
+        draw "$device" "${drawn#*=}" ' [A-Z0-9_]+\(' < "$work/all" > "$work/cases"
     else
         cp "$work/all" "$work/cases"
     fi

@@ -13,6 +13,7 @@ debian "rocm-device-libs-${llvm#llvm-}"
 libraries
 inside=${ours#"$debian"}
 cp "$here"/hip/*.hip "$ours"
+devices="gfx942 gfx90a gfx1100 gfx1151"
 variants="program--no-offload-compress program--offload-compress cooperative--no-offload-compress host--no-offload-compress"
 bitcode=$(cd "$debian" && ls -d usr/lib/"$llvm"/lib/clang/*/amdgcn/bitcode | tail -1)
 for variant in $variants; do
@@ -20,10 +21,11 @@ for variant in $variants; do
     host-*) device_library=--rocm-device-lib-path=/$bitcode ;;
     *) device_library=-nogpulib ;;
     esac
-    run_in_debian clang++ -x hip --rocm-path=/usr --offload-arch=gfx942 --offload-arch=gfx90a --offload-arch=gfx1100 "$device_library" "--${variant#*--}" \
+    # shellcheck disable=SC2086 # Several options.
+    run_in_debian clang++ -x hip --rocm-path=/usr ${devices//gfx/--offload-arch=gfx} "$device_library" "--${variant#*--}" \
         -std=c++17 -O2 "$inside/${variant%%--*}.hip" -o "$inside/$variant" -L "$inside" -lamdhip64
 done
-for device in gfx942 gfx90a gfx1100; do
+for device in $devices; do
     export FERROWAVE_DEVICE=emulator:$device
     for variant in $variants; do
         log=$work/$device-$variant.log

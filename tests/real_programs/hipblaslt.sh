@@ -40,7 +40,9 @@ product() {
     fi
 }
 
-for device in gfx90a gfx908; do
+# A device, and the number of products in a sample.
+for drawn in gfx90a=48 gfx908=48 gfx1100=24; do
+    device=${drawn%=*}
     export FERROWAVE_DEVICE=emulator:$device
     for type in f16 bf16 f32 i8; do
         for size in "${sizes[@]}"; do
@@ -50,7 +52,7 @@ for device in gfx90a gfx908; do
         done
     done > "$work/all"
     if [ "$form" = sample ]; then
-        draw "$device" 48 '^[^ ]* ' < "$work/all" > "$work/cases"
+        draw "$device" "${drawn#*=}" '^[^ ]* ' < "$work/all" > "$work/cases"
     else
         cp "$work/all" "$work/cases"
     fi

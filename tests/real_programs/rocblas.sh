@@ -26,11 +26,13 @@ drawn() {
 if [ "$form" = sample ]; then
     drawn gfx908 quick 300
     drawn gfx90a quick 300
+    drawn gfx1100 quick 100
 else
     for device in gfx908 gfx90a; do
         # It leaves out one in fifteen of the drawn cases: those for other GPUs, or known to fail.
         drawn "$device" quick 3250
         drawn "$device" pre_checkin 1050
     done
+    drawn gfx1100 quick 1100
 fi
 finish

@@ -6,19 +6,23 @@ set -euo pipefail
 debian librocprim-tests librocthrust-tests libhipcub-tests
 libraries
 
-export FERROWAVE_DEVICE=emulator:gfx90a
 programs() {
     (cd "$debian" && find usr/libexec/rocm/lib{rocprim,rocthrust,hipcub}-tests -name 'test_*' | sort | sed 's|^|/|')
 }
 
-if [ "$form" = sample ]; then
-    programs | draw rocprim 30 '.*/' | sed 's/$/ */' > "$work/cases"
-    seconds=4
-else
-    programs | sed 's/$/ */' > "$work/cases"
-    seconds=120
-fi
-excluded gfx90a "$work/cases"
-run_cases "$work/cases" --program-seconds "$seconds" > "$work/gfx90a"
-results gfx90a "$work/gfx90a"
+# A device, and the number of programs in a sample.
+for drawn in gfx90a=30 gfx1100=10; do
+    device=${drawn%=*}
+    export FERROWAVE_DEVICE=emulator:$device
+    if [ "$form" = sample ]; then
+        programs | draw rocprim "${drawn#*=}" '.*/' | sed 's/$/ */' > "$work/cases"
+        seconds=4
+    else
+        programs | sed 's/$/ */' > "$work/cases"
+        seconds=120
+    fi
+    excluded "$device" "$work/cases"
+    run_cases "$work/cases" --program-seconds "$seconds" > "$work/$device"
+    results "$device" "$work/$device"
+done
 finish
