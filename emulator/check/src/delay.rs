@@ -23,6 +23,8 @@ enum Values {
     Vector {
         lanes: Vec<Lanes>,
         exec: u64,
+        /// The bits of each register that the load writes.
+        bits: u32,
     },
     Scalar(Vec<u32>),
     /// No data, but the operation counts in the wait counter.
@@ -45,11 +47,19 @@ pub(super) struct Delayer {
     seed: u64,
     waves: Vec<InFlight>,
     /// The old values of the registers that the current load writes.
-    before: Option<(Registers, Values)>,
+    before: Option<(Delayed, Values)>,
 }
 
-/// The registers that a load writes, if it can be delayed.
-fn delayed(context: &Context<'_>, index: u32) -> Option<Registers> {
+/// What a load writes.
+#[derive(Clone, Copy)]
+struct Delayed {
+    registers: Registers,
+    /// The bits of each register; loads to a half of a register may follow each other without a wait.
+    bits: u32,
+}
+
+/// What a load writes, if it can be delayed.
+fn delayed(context: &Context<'_>, index: u32) -> Option<Delayed> {
     let facts = context.facts(index)?;
     let instruction = context.code.instruction(index)?;
     let loads = match facts.category {
@@ -61,14 +71,22 @@ fn delayed(context: &Context<'_>, index: u32) -> Option<Registers> {
     if !loads || facts.to_lds || facts.effect == Effect::Store {
         return None;
     }
-    facts.uses.writes.first().copied()
+    let bits = match (instruction.keeps(), instruction.op.name()) {
+        (true, name) if name.contains("_d16_hi") => 0xffff_0000,
+        (true, name) if name.contains("_d16") => 0xffff,
+        _ => !0,
+    };
+    let registers = facts.uses.writes.first().copied()?;
+    Some(Delayed { registers, bits })
 }
 
-fn held(wave: &Wave, registers: Registers) -> Values {
+fn held(wave: &Wave, delayed: Delayed) -> Values {
+    let Delayed { registers, bits } = delayed;
     match registers.first.is_vector() {
         true => Values::Vector {
             lanes: registers.iter().map(|r| *wave.lanes(r.0)).collect(),
             exec: wave.active(),
+            bits,
         },
         false => Values::Scalar(
             registers
@@ -87,11 +105,11 @@ fn deliver(wave: &mut Wave, load: &Load) {
                 wave.set_scalar(register.0 - Register::SCALARS, value);
             }
         }
-        Values::Vector { lanes, exec } => {
+        Values::Vector { lanes, exec, bits } => {
             for (register, new) in load.register.iter().zip(lanes) {
                 let old = wave.lanes_mut(register.0).as_mut_array();
                 for lane in lanes_of(*exec) {
-                    old[lane] = new.as_array()[lane];
+                    old[lane] = old[lane] & !bits | new.as_array()[lane] & bits;
                 }
             }
         }
@@ -142,7 +160,7 @@ impl Observer for Delayer {
         if self.seed == 0 {
             return;
         }
-        self.before = delayed(context, index).map(|registers| (registers, held(wave, registers)));
+        self.before = delayed(context, index).map(|load| (load, held(wave, load)));
     }
 
     fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow) {
@@ -172,8 +190,9 @@ impl Observer for Delayer {
             return;
         }
         let load = match (self.before.take(), delayed(context, index)) {
-            (Some((register, old)), Some(_)) => {
-                let values = held(wave, register);
+            (Some((delayed, old)), Some(_)) => {
+                let values = held(wave, delayed);
+                let register = delayed.registers;
                 // Restores the old values: the data has not arrived.
                 deliver(
                     wave,

@@ -149,8 +149,20 @@ impl Waits {
         if !flight.some_pending {
             return;
         }
+        // Of loads that complete in order, the later one's value remains, or that of each half of a register.
+        let unit = unit(step, context);
+        let in_order = |registers| {
+            let writer = flight.writer(registers).map(|writer| writer.unit);
+            matches!(unit, Some(Unit::Memory | Unit::Lds)) && unit == writer
+        };
+        let writes = &step.facts.uses.writes;
         for read in &step.facts.uses.reads {
-            if read.role != Role::Exec && flight.pending.first_of(read.registers).is_some() {
+            // The other half of the register that a load to a half writes.
+            let kept = read.role == Role::Value && writes.contains(&read.registers);
+            if read.role != Role::Exec
+                && flight.pending.first_of(read.registers).is_some()
+                && !(kept && in_order(read.registers))
+            {
                 report(
                     flight,
                     step,
@@ -162,18 +174,8 @@ impl Waits {
                 );
             }
         }
-        for &written in &step.facts.uses.writes {
-            let Some(writer) = flight
-                .pending
-                .first_of(written)
-                .and_then(|_| flight.writer(written))
-            else {
-                continue;
-            };
-            // Of loads that complete in order, the later one's value remains.
-            let unit = unit(step, context);
-            let in_order = matches!(unit, Some(Unit::Memory | Unit::Lds));
-            if !(in_order && unit == Some(writer.unit)) {
+        for &written in writes {
+            if flight.pending.first_of(written).is_some() && !in_order(written) {
                 report(
                     flight,
                     step,

@@ -92,12 +92,21 @@ fn results_that_do_not_are_not() {
     let late = copy("  s_waitcnt vmcnt(0)");
     let counted =
         "  v_mov_b32_e32 v1, 0\n  v_mov_b32_e32 v2, s2\n  global_atomic_add v1, v2, s[4:5]\n";
+    // Each load writes its half of the register whenever it completes.
+    let halves = "  v_lshlrev_b32_e32 v1, 2, v0
+  v_mov_b32_e32 v2, 0x70007
+  global_load_d16_hi_b16 v2, v1, s[6:7]
+  global_load_d16_b16 v2, v1, s[6:7] offset:2
+  s_waitcnt vmcnt(0)
+  global_store_b32 v1, v2, s[4:5]
+";
     for kernel in [
         Small::new(Gpu::Gfx942, &ordered).threads(128),
         Small::new(Gpu::Gfx908, &ordered).threads(256),
         Small::new(Gpu::Gfx90a, &late).threads(192),
         Small::new(Gpu::Gfx950, &late),
         Small::new(Gpu::Gfx942, counted).workgroups(7),
+        Small::new(Gpu::Gfx1100, halves),
     ] {
         let (checked, bytes) = kernel.launch(&seeds(16));
         assert!(checked.findings.is_empty(), "{}", checked.findings[0]);

@@ -125,6 +125,36 @@ fn loads_come_back_in_order() {
     assert_eq!(waits(Gpu::Gfx908, &flat("lgkmcnt(0)")).len(), 1);
 }
 
+/// LLVM fills both halves of a register by two loads without a wait (`SIInsertWaitcnts`: loads of a kind complete in order).
+#[test]
+fn halves_are_loaded_one_after_the_other() {
+    let body = |second: &str, wait: &str| {
+        format!(
+            "{OFFSET}  ds_store_b32 v1, v0
+  s_waitcnt lgkmcnt(0)
+  global_load_d16_hi_u8 v2, v1, s[4:5]
+  {second}
+  s_waitcnt {wait}
+  v_mov_b32_e32 v3, v2
+"
+        )
+    };
+    let half = "global_load_d16_u8 v2, v1, s[4:5] offset:1";
+    assert_eq!(waits(Gpu::Gfx1100, &body(half, "vmcnt(0)")), []);
+    let used = ("register-read-in-flight", "v_mov_b32_e32 v3, v2".into());
+    assert_eq!(waits(Gpu::Gfx1100, &body(half, "vmcnt(1)")), [used]);
+    // LDS may be faster than memory.
+    let half = "ds_load_u8_d16 v2, v1";
+    let found = waits(Gpu::Gfx1100, &body(half, "vmcnt(0) lgkmcnt(0)"));
+    assert_eq!(
+        found,
+        [
+            ("register-read-in-flight", half.into()),
+            ("register-overwritten-in-flight", half.into())
+        ]
+    );
+}
+
 #[test]
 fn registers_that_a_load_will_overwrite() {
     let vector = |wait: &str| {

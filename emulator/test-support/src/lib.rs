@@ -11,7 +11,7 @@ use ferrowave_emulator::dispatch::{LaunchConfig, Limits};
 use ferrowave_emulator::exec::SimdLevel;
 use ferrowave_emulator::memory::{AllocationKind, DeviceMemory};
 use ferrowave_emulator::program::{Kernel, Program};
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 
 /// A kernel `k(a: *mut u32, b: *mut u32)` and a launch of it.
 ///
@@ -62,8 +62,9 @@ impl<'a> Small<'a> {
         let Small {
             body, lds_bytes, ..
         } = self;
-        let accumulators = match self.gpu {
-            Gpu::Gfx908 => "",
+        let of_gpu = match (self.gpu, self.gpu.family()) {
+            (_, Family::Rdna) => ".amdhsa_wavefront_size32 0",
+            (Gpu::Gfx908, _) => "",
             _ => ".amdhsa_accum_offset 64",
         };
         format!(
@@ -87,7 +88,7 @@ k:
   .amdhsa_group_segment_fixed_size {lds_bytes}
   .amdhsa_next_free_vgpr 128
   .amdhsa_next_free_sgpr 48
-  {accumulators}
+  {of_gpu}
 .end_amdhsa_kernel
 .amdgpu_metadata
 ---
