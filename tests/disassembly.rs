@@ -3,7 +3,7 @@
 
 use ferrowave::embedded;
 use ferrowave_code_object::CodeObject;
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 use ferrowave_isa::decode;
 use ferrowave_kernel_build::{Disassembled, disassemble};
 use ferrowave_shared::{CATALOGUE, catalogue::Reduction};
@@ -64,18 +64,41 @@ fn code_objects_have_a_version_that_rocm_6_0_loads() {
 
 /// The instructions that write caches back or invalidate them.
 fn is_for_caches(line: &&Disassembled) -> bool {
-    let names = ["buffer_wbl2", "buffer_wbinvl1", "buffer_inv", "s_dcache"];
+    let names = [
+        "buffer_wbl2",
+        "buffer_wbinvl1",
+        "buffer_inv",
+        "buffer_gl",
+        "s_dcache",
+    ];
     names.iter().any(|name| line.text.starts_with(name))
 }
 
 /// Kernels that divide k make a tile's sums visible to the other workgroups of the GPU, and no further: the sequences of
-/// scope «agent» in LLVM's `AMDGPUUsage`, «Memory Model GFX90A» and «GFX942». Other kernels leave caches alone.
+/// scope «agent» in LLVM's `AMDGPUUsage`, «Memory Model GFX90A», «GFX942» and «GFX10-GFX11». Other kernels leave caches
+/// alone.
 #[test]
 fn sums_are_released_and_acquired_at_agent_scope() {
     for &(gpu, bytes) in embedded::CODE_OBJECTS {
-        let (write_back, invalidate, returns) = match gpu {
-            Gpu::Gfx908 | Gpu::Gfx90a => (None, "buffer_wbinvl1_vol", "glc"),
-            _ => (Some("buffer_wbl2 sc1"), "buffer_inv sc1", "sc0"),
+        let (write_back, invalidate, returns) = match (gpu, gpu.family()) {
+            (_, Family::Rdna) => (None, &["buffer_gl1_inv", "buffer_gl0_inv"][..], "glc"),
+            (Gpu::Gfx908 | Gpu::Gfx90a, _) => (None, &["buffer_wbinvl1_vol"][..], "glc"),
+            _ => (Some("buffer_wbl2 sc1"), &["buffer_inv sc1"][..], "sc0"),
+        };
+        // RDNA counts stores apart from loads, and its names have the size in bits.
+        let (stored, add, store_16, load_16) = match gpu.family() {
+            Family::Cdna => (
+                "s_waitcnt vmcnt(0)",
+                "global_atomic_add v",
+                "global_store_dwordx4",
+                "global_load_dwordx4",
+            ),
+            Family::Rdna => (
+                "s_waitcnt_vscnt null, 0x0",
+                "global_atomic_add_u32 v",
+                "global_store_b128",
+                "global_load_b128",
+            ),
         };
         let object = CodeObject::parse(bytes).unwrap();
         let lines = disassemble(bytes).unwrap();
@@ -96,7 +119,7 @@ fn sums_are_released_and_acquired_at_agent_scope() {
                 continue;
             }
             let mut expected = Vec::from_iter(write_back);
-            expected.push(invalidate);
+            expected.extend(invalidate);
             assert_eq!(texts(&caches), expected, "{name}");
 
             let find = |from: usize, names: &[&str]| {
@@ -110,7 +133,7 @@ fn sums_are_released_and_acquired_at_agent_scope() {
             // The ticket: once, returning the old value, and waited for.
             let ticket = find(0, &["global_atomic"]);
             let text = &code[ticket].text;
-            assert!(text.starts_with("global_atomic_add v"), "{name}: {text}");
+            assert!(text.starts_with(add), "{name}: {text}");
             assert!(
                 text.ends_with(&format!(", off {returns}")),
                 "{name}: {text}"
@@ -127,20 +150,18 @@ fn sums_are_released_and_acquired_at_agent_scope() {
             }
             let barrier = find_back(release, &["s_barrier", "global_store"]);
             assert_eq!(code[barrier].text, "s_barrier", "{name}");
-            let wait = find_back(barrier, &["s_waitcnt vmcnt(0)", "global_store"]);
-            assert_eq!(code[wait].text, "s_waitcnt vmcnt(0)", "{name}");
+            let wait = find_back(barrier, &[stored, "global_store"]);
+            assert_eq!(code[wait].text, stored, "{name}");
             let store = find_back(wait, &["global_store", "s_barrier"]);
-            assert!(
-                code[store].text.starts_with("global_store_dwordx4"),
-                "{name}"
-            );
+            assert!(code[store].text.starts_with(store_16), "{name}");
             // After it, a barrier, and the invalidation in each wave before it loads.
             let barrier = find(ticket, &["s_barrier", "global_load"]);
             assert_eq!(code[barrier].text, "s_barrier", "{name}");
-            let acquire = find(barrier, &[invalidate, "global_load"]);
-            assert_eq!(code[acquire].text, invalidate, "{name}");
+            let acquire = find(barrier, &[invalidate[0], "global_load"]);
+            let acquired = &code[acquire..acquire + invalidate.len()];
+            assert_eq!(texts(acquired), invalidate, "{name}");
             let load = find(acquire, &["global_load"]);
-            assert!(code[load].text.starts_with("global_load_dwordx4"), "{name}");
+            assert!(code[load].text.starts_with(load_16), "{name}");
             let exec = code[barrier..acquire]
                 .iter()
                 .find(|line| line.text.contains("exec"));

@@ -4,36 +4,49 @@ use std::sync::{Mutex, PoisonError};
 
 use ferrowave::{
     embedded,
-    gemm::{Gemm, Operands, Problem, Request},
+    gemm::{Gemm, Operands, Order, Problem, Request, Source, Target},
     hip::{Context, Device, DeviceSelector},
     verify::Inputs,
 };
+use ferrowave_gpu::Gpu;
 use ferrowave_hip::profile::{set_profiling, take_profiles};
 use ferrowave_profile::{Profile, Totals};
-use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel};
+use ferrowave_shared::{
+    BlockTile, CATALOGUE, Kernel, Variant,
+    catalogue::{Access, Unit},
+};
 
 /// Profiling affects the whole process, so tests run one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
+/// The built GPUs that have a kernel, with their code objects.
+fn profiled_gpus(kernel: &Kernel) -> impl Iterator<Item = (Gpu, &'static [u8])> {
+    embedded::CODE_OBJECTS
+        .iter()
+        .copied()
+        .filter(|(gpu, _)| kernel.gpus.contains(gpu.name()))
+}
+
 /// A kernel's profiles for a product, one for each built GPU that has the kernel.
 fn profiles(kernel: &'static Kernel, problem: &Problem) -> Vec<Profile> {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let built = embedded::CODE_OBJECTS
-        .iter()
-        .filter(|(gpu, _)| kernel.gpus.contains(gpu.name()));
-    let profiles: Vec<_> = built
-        .map(|&(gpu, code_object)| {
+    let profiles: Vec<_> = profiled_gpus(kernel)
+        .map(|(gpu, code_object)| {
             let device = Device::open(&DeviceSelector::Emulator(gpu)).unwrap();
             let context = Context::new(&device).unwrap();
             let gemm = Gemm::new(&context, code_object).unwrap();
             let inputs = Inputs::random(problem, 1).unwrap();
-            let [a, b, c] = [&inputs.a, &inputs.b, &inputs.c].map(|matrix| {
-                context.upload::<f32>(&matrix.bytes().chunks(4).map(float).collect::<Vec<_>>())
-            });
+            let [a, b, c] =
+                [&inputs.a, &inputs.b, &inputs.c].map(|matrix| context.upload(matrix.bytes()));
             let (a, b, mut c) = (a.unwrap(), b.unwrap(), c.unwrap());
+            let types = problem.types();
+            let operands = Operands::new(
+                Source::of_bytes(&a, types.input),
+                Source::of_bytes(&b, types.input),
+                Target::of_bytes(&mut c, types.output),
+            );
             set_profiling(true);
-            gemm.run_kernel(kernel, problem, Operands::new(&a, &b, &mut c))
-                .unwrap();
+            gemm.run_kernel(kernel, problem, operands).unwrap();
             set_profiling(false);
             let mut profiles = take_profiles();
             assert_eq!(profiles.len(), 1);
@@ -42,10 +55,6 @@ fn profiles(kernel: &'static Kernel, problem: &Problem) -> Vec<Profile> {
         .collect();
     assert!(!profiles.is_empty());
     profiles
-}
-
-fn float(bytes: &[u8]) -> f32 {
-    f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }
 
 /// Extents of whole tiles, all different.
@@ -125,21 +134,34 @@ fn lds_tiling_reads_an_element_once_for_a_tile() {
 
 #[test]
 fn matrix_cores_do_two_operations_for_each_product() {
-    // All f32 kernels on matrix cores that have only whole tiles in this product.
-    let mut seen = 0;
-    let is_f32 = |kernel: &&Kernel| kernel.types == ElementTypes::F32;
-    for kernel in CATALOGUE.iter().filter(is_f32) {
-        let tile = kernel.tile;
-        let whole = [(M, tile.m), (N, tile.n), (K, tile.k)]
-            .iter()
-            .all(|(extent, tile)| extent % *tile as u64 == 0);
-        if !whole || !kernel.variant.name().starts_with("mfma") {
+    // All kernels on matrix cores, with a tile of their own and twice its k.
+    for kernel in CATALOGUE {
+        if kernel.variant.unit() == Unit::Vector || profiled_gpus(kernel).next().is_none() {
             continue;
         }
-        seen += 1;
-        for (_, totals) in totals(kernel.symbol) {
-            assert_eq!(totals.matrix_flops, 2 * M * N * K, "{}", kernel.symbol);
+        let BlockTile { m, n, k } = kernel.tile;
+        for order_b in [Order::RowMajor, Order::ColumnMajor] {
+            let request = Request {
+                order_b,
+                types: kernel.types,
+                ..Request::new(m as i64, n as i64, 2 * k as i64)
+            };
+            if kernel.access == Access::WideAlongK && order_b == Order::RowMajor {
+                continue;
+            }
+            for profile in profiles(kernel, &request.check().unwrap()) {
+                let totals = profile.totals();
+                let symbol = kernel.symbol;
+                let operations = 4 * (m * n * k) as u64;
+                let done = totals.matrix_flops + totals.matrix_integer_operations;
+                assert_eq!(done, operations, "{symbol}, {order_b:?}");
+                // Step 12 and those after it promise that.
+                let is_swizzled =
+                    kernel.variant.unit() == Unit::Wmma && kernel.variant != Variant::WmmaWide;
+                if is_swizzled {
+                    assert_eq!(totals.lds_conflict_cycles, 0, "{symbol}, {order_b:?}");
+                }
+            }
         }
     }
-    assert!(seen > 0);
 }

@@ -9,7 +9,10 @@ use ferrowave::embedded;
 use ferrowave_code_object::CodeObject;
 use ferrowave_gpu::{Family, Gpu, GpuLimits, Occupancy};
 use ferrowave_kernel_build::{Disassembled, disassemble};
-use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel, Variant, catalogue::Access};
+use ferrowave_shared::{
+    CATALOGUE, ElementTypes, Kernel, Variant,
+    catalogue::{Access, Unit},
+};
 
 /// A built kernel.
 struct Built {
@@ -154,7 +157,8 @@ impl MatrixShape {
     /// on older GPUs. The older names do not have the number of blocks, but the operands do: each lane holds as many
     /// elements of A as fit its registers, and all lanes together m · k of each block.
     fn of(mnemonic: &str) -> Option<Self> {
-        let rest = mnemonic.strip_prefix("v_mfma_")?;
+        let mut prefixes = ["v_mfma_", "v_wmma_"].into_iter();
+        let rest = prefixes.find_map(|prefix| mnemonic.strip_prefix(prefix))?;
         let (_, shape) = rest.split_once('_')?;
         let mut parts = shape.splitn(3, 'x');
         let [m, n, last] = [parts.next()?, parts.next()?, parts.next()?];
@@ -456,6 +460,8 @@ fn names_of_matrix_instructions_are_taken_apart() {
     assert_eq!(shape("v_mfma_i32_32x32x16_i8"), Some([32, 32, 16, 1]));
     assert_eq!(shape("v_mfma_f32_16x16x32_fp8_fp8"), Some([16, 16, 32, 1]));
     assert_eq!(shape("v_mfma_f64_16x16x4_f64"), Some([16, 16, 4, 1]));
+    assert_eq!(shape("v_wmma_f32_16x16x16_bf16"), Some([16, 16, 16, 1]));
+    assert_eq!(shape("v_wmma_i32_16x16x16_iu8"), Some([16, 16, 16, 1]));
     assert_eq!(shape("v_fma_f32"), None);
 }
 
@@ -534,33 +540,53 @@ fn registers_of_operands_are_counted() {
     );
 }
 
-/// Only kernels for the vector unit have no matrix instructions in their main loop. From gfx90a on, CDNA's tiled ones use
-/// packed FMAs.
+/// Main loops have matrix instructions of the kernel's kind, or none if it is for the vector unit. From gfx90a on, CDNA's
+/// tiled ones for the vector unit use packed FMAs.
 #[test]
 fn kernels_use_the_unit_that_they_are_named_for() {
     for built in all_built() {
-        let matrix = built
-            .main_loop()
-            .iter()
-            .any(|line| line.text.starts_with("v_mfma_"));
-        let vector = matches!(
-            built.kernel.variant,
-            Variant::Naive
-                | Variant::LdsTiled
-                | Variant::RegisterTiled
-                | Variant::RegisterTiled8x8
-                | Variant::Vectorized
-                | Variant::DoubleBuffered
+        let main_loop = built.main_loop();
+        let has = |name| main_loop.iter().any(|line| line.text.starts_with(name));
+        let used = (has("v_mfma_"), has("v_wmma_"));
+        let unit = built.kernel.variant.unit();
+        assert_eq!(
+            used,
+            (unit == Unit::Mfma, unit == Unit::Wmma),
+            "{}",
+            built.name()
         );
-        assert_eq!(matrix, !vector, "{}", built.name());
+        let vector = unit == Unit::Vector;
         let has_packed = built.gpu.family() == Family::Cdna && built.gpu != Gpu::Gfx908;
         if vector && built.kernel.types == ElementTypes::F32 && has_packed {
             let tiled = !matches!(built.kernel.variant, Variant::Naive | Variant::LdsTiled);
-            let packed = built
-                .main_loop()
-                .iter()
-                .any(|line| line.text.starts_with("v_pk_fma_f32"));
-            assert_eq!(packed, tiled, "{}", built.name());
+            assert_eq!(has("v_pk_fma_f32"), tiled, "{}", built.name());
+        }
+    }
+}
+
+/// Main loops by WMMA read LDS in 16 bytes only. Those of steps 15 and 16 have loads from global memory in flight all the
+/// time: they wait for the oldest, never for all.
+#[test]
+fn main_loops_by_wmma_read_wide_and_load_ahead() {
+    for built in all_built() {
+        let variant = built.kernel.variant;
+        if variant.unit() != Unit::Wmma {
+            continue;
+        }
+        let texts = || built.main_loop().iter().map(|line| line.text.as_str());
+        let mut reads = texts()
+            .filter(|text| text.starts_with("ds_load"))
+            .peekable();
+        assert!(reads.peek().is_some(), "{}", built.name());
+        for text in reads {
+            assert!(text.starts_with("ds_load_b128"), "{}: {text}", built.name());
+        }
+        if matches!(variant, Variant::WmmaInterleaved | Variant::WmmaSplitK) {
+            let mut waits = texts().filter(|text| text.contains("vmcnt(")).peekable();
+            assert!(waits.peek().is_some(), "{}", built.name());
+            for text in waits {
+                assert!(!text.contains("vmcnt(0)"), "{}: {text}", built.name());
+            }
         }
     }
 }

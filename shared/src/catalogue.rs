@@ -65,6 +65,14 @@ pub enum Variant {
     SplitK64x64,
     /// [`SplitK`](Self::SplitK) with 32 × 64 tiles, for products of few rows.
     SplitK32x64,
+    /// [`MfmaWide`](Self::MfmaWide) by WMMA, the matrix instructions of RDNA 3 and 3.5.
+    WmmaWide,
+    /// [`MfmaSwizzled`](Self::MfmaSwizzled) by WMMA.
+    WmmaSwizzled,
+    /// [`MfmaInterleaved`](Self::MfmaInterleaved) by WMMA, with several waves per SIMD.
+    WmmaInterleaved,
+    /// [`SplitK`](Self::SplitK) by WMMA.
+    WmmaSplitK,
 }
 
 impl Variant {
@@ -95,8 +103,56 @@ impl Variant {
             Self::StreamK => "stream_k",
             Self::SplitK64x64 => "split_k_64x64",
             Self::SplitK32x64 => "split_k_32x64",
+            Self::WmmaWide => "wmma_wide",
+            Self::WmmaSwizzled => "wmma_swizzled",
+            Self::WmmaInterleaved => "wmma_interleaved",
+            Self::WmmaSplitK => "wmma_split_k",
         }
     }
+
+    /// What the kernel multiplies with.
+    pub const fn unit(self) -> Unit {
+        match self {
+            Self::Naive
+            | Self::LdsTiled
+            | Self::RegisterTiled
+            | Self::RegisterTiled8x8
+            | Self::Vectorized
+            | Self::DoubleBuffered => Unit::Vector,
+            Self::WmmaWide | Self::WmmaSwizzled | Self::WmmaInterleaved | Self::WmmaSplitK => {
+                Unit::Wmma
+            }
+            Self::MfmaUncached
+            | Self::MfmaLds
+            | Self::MfmaDoubleBuffered
+            | Self::MfmaFragment
+            | Self::MfmaBlockOrder
+            | Self::MfmaPassOrder
+            | Self::MfmaWide
+            | Self::MfmaSwizzled
+            | Self::MfmaDirectToLds
+            | Self::MfmaPingpong
+            | Self::MfmaPingpongSmall
+            | Self::MfmaPingpongLines
+            | Self::MfmaPingpongSmallLines
+            | Self::MfmaInterleaved
+            | Self::SplitK
+            | Self::StreamK
+            | Self::SplitK64x64
+            | Self::SplitK32x64 => Unit::Mfma,
+        }
+    }
+}
+
+/// The instructions that a kernel multiplies with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// Multiply-adds of the vector unit.
+    Vector,
+    /// Matrix instructions of CDNA.
+    Mfma,
+    /// Matrix instructions of RDNA.
+    Wmma,
 }
 
 /// How a kernel accesses A and B in global memory.
@@ -222,6 +278,9 @@ const ALL: GpuSet = CDNA
     .union(GpuSet::GFX1102)
     .union(GpuSet::GFX1150)
     .union(GpuSet::GFX1151);
+
+/// Lanes of a wave that multiplies by WMMA.
+const WMMA_LANES: usize = 32;
 
 /// Bytes of an f32.
 const F32_BYTES: usize = 4;
@@ -451,6 +510,8 @@ struct Step {
     tile: (usize, usize),
     /// Rows and columns of waves.
     waves: (usize, usize),
+    /// Lanes of a wave.
+    lanes: usize,
     /// Bytes along k of a row of a tile in LDS.
     row_bytes: usize,
     /// Stages, each of a tile of A and a tile of B, that LDS holds at the same time.
@@ -475,7 +536,7 @@ impl Step {
                 k: self.round * self.row_bytes / types.input.size_bytes(),
             },
             block: BlockShape {
-                x: LANES * self.waves.1,
+                x: self.lanes * self.waves.1,
                 y: self.waves.0,
             },
             lds_bytes: self.stages * (m + n) * self.row_bytes,
@@ -511,6 +572,7 @@ const WIDE: Step = Step {
     variant: Variant::MfmaWide,
     tile: (128, 128),
     waves: (2, 2),
+    lanes: LANES,
     row_bytes: 64,
     stages: 1,
     round: 1,
@@ -607,6 +669,36 @@ const SPLIT_K_32X64: Step = Step {
     ..SPLIT_K
 };
 
+/// [`Variant::WmmaWide`]: 2 × 4 waves of 64 × 32. With four waves per SIMD, a wave has 256 VGPRs on all GPUs of RDNA 3.
+const WMMA_WIDE: Step = Step {
+    variant: Variant::WmmaWide,
+    waves: (2, 4),
+    lanes: WMMA_LANES,
+    waves_per_simd: 4,
+    ..WIDE
+};
+
+/// [`Variant::WmmaSwizzled`].
+const WMMA_SWIZZLED: Step = Step {
+    variant: Variant::WmmaSwizzled,
+    ..WMMA_WIDE
+};
+
+/// [`Variant::WmmaInterleaved`].
+const WMMA_INTERLEAVED: Step = Step {
+    variant: Variant::WmmaInterleaved,
+    stages: 2,
+    round: 2,
+    ..WMMA_WIDE
+};
+
+/// [`Variant::WmmaSplitK`].
+const WMMA_SPLIT_K: Step = Step {
+    variant: Variant::WmmaSplitK,
+    reduction: Reduction::SplitK,
+    ..WMMA_INTERLEAVED
+};
+
 /// Makes the catalogue from the list of kernels.
 macro_rules! catalogue {
     (
@@ -637,6 +729,21 @@ macro_rules! gpu {
     };
     ("gfx950") => {
         GpuSet::GFX950
+    };
+    ("gfx1100") => {
+        GpuSet::GFX1100
+    };
+    ("gfx1101") => {
+        GpuSet::GFX1101
+    };
+    ("gfx1102") => {
+        GpuSet::GFX1102
+    };
+    ("gfx1150") => {
+        GpuSet::GFX1150
+    };
+    ("gfx1151") => {
+        GpuSet::GFX1151
     };
 }
 

@@ -4,7 +4,7 @@
 ///
 /// `vector` are the kernels of steps 1 to 5, in f32 and for all GPUs, and `matrix` those of steps 6 to 10, in f32 and for
 /// CDNA: symbol and row in [`catalogue`](crate::catalogue). `blocks` are those from step 11 on: symbol, step, element types
-/// and GPUs. The catalogue's rows and the device crate's entry points are both made from this list.
+/// and GPUs; those by WMMA come last. The catalogue's rows and the device crate's entry points are both made from this list.
 #[macro_export]
 macro_rules! for_each_kernel {
     ($make:ident) => {
@@ -104,6 +104,18 @@ macro_rules! for_each_kernel {
                 gemm_split_k_32x64_f32: SPLIT_K_32X64, F32, ["gfx90a"];
                 gemm_split_k_32x64_f16: SPLIT_K_32X64, F16, ["gfx90a"];
                 gemm_split_k_32x64_bf16: SPLIT_K_32X64, BF16, ["gfx90a"];
+                gemm_wmma_wide_f16: WMMA_WIDE, F16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_wide_bf16: WMMA_WIDE, BF16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_wide_i8: WMMA_WIDE, I8, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_swizzled_f16: WMMA_SWIZZLED, F16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_swizzled_bf16: WMMA_SWIZZLED, BF16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_swizzled_i8: WMMA_SWIZZLED, I8, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_interleaved_f16: WMMA_INTERLEAVED, F16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_interleaved_bf16: WMMA_INTERLEAVED, BF16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_interleaved_i8: WMMA_INTERLEAVED, I8, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_split_k_f16: WMMA_SPLIT_K, F16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_split_k_bf16: WMMA_SPLIT_K, BF16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_split_k_i8: WMMA_SPLIT_K, I8, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
             }
         }
     };

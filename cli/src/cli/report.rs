@@ -118,7 +118,7 @@ const STANDARD: [i64; 4] = [128, 256, 512, 1024];
 const LARGE: i64 = 4096;
 /// The kernels that are estimated at that size by default: those whose ideas show there. Estimating all kernels would
 /// take longer than the rest of the report.
-const AT_LARGE: [&str; 11] = [
+const AT_LARGE: [&str; 14] = [
     "naive",
     "register_tiled",
     "vectorized",
@@ -130,6 +130,9 @@ const AT_LARGE: [&str; 11] = [
     "mfma_interleaved",
     "split_k",
     "stream_k",
+    "wmma_wide",
+    "wmma_interleaved",
+    "wmma_split_k",
 ];
 /// A default size that is no cube and no multiple of a tile.
 const ODD: Size = Size {

@@ -363,14 +363,14 @@ const fn reach(variant: Variant) -> f64 {
         Variant::Vectorized => 37.0,
         Variant::DoubleBuffered => 42.0,
         // Below the steps that they are made of, so that they win only by their use of the compute units.
-        Variant::SplitK | Variant::StreamK => 44.0,
+        Variant::SplitK | Variant::StreamK | Variant::WmmaSplitK => 44.0,
         Variant::SplitK64x64 | Variant::SplitK32x64 => 40.0,
-        Variant::MfmaWide => 45.0,
-        Variant::MfmaSwizzled => 50.0,
+        Variant::MfmaWide | Variant::WmmaWide => 45.0,
+        Variant::MfmaSwizzled | Variant::WmmaSwizzled => 50.0,
         Variant::MfmaDirectToLds => 55.0,
         Variant::MfmaPingpongSmall => 62.0,
         Variant::MfmaPingpongSmallLines => 63.0,
-        Variant::MfmaInterleaved => 68.0,
+        Variant::MfmaInterleaved | Variant::WmmaInterleaved => 68.0,
         Variant::MfmaPingpong => 72.0,
         Variant::MfmaPingpongLines => 73.0,
         // A variant that this rule does not know yet.

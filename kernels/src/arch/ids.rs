@@ -1,6 +1,6 @@
 //! The calling thread's IDs: its workgroup, and its number and wave in the workgroup.
 
-use crate::tile::index::{Index, LANES, Thread};
+use crate::tile::index::{Index, Thread};
 use core::arch::amdgpu;
 use ferrowave_shared::BlockShape;
 
@@ -48,13 +48,13 @@ pub(crate) unsafe fn thread<const THREADS: usize>() -> Thread<THREADS> {
     unsafe { Thread::new(Index::new_unchecked(amdgpu::workitem_id_x())) }
 }
 
-/// The calling thread's number in its workgroup, where x varies fastest, and the number of its wave, which the
-/// compiler knows to be uniform.
+/// The calling thread's number in its workgroup, where x varies fastest, and the number of its wave of `lanes`, which
+/// the compiler knows to be uniform.
 ///
 /// # Safety
 /// The kernel was launched with workgroups of `block.x` × `block.y` × 1 threads.
 #[inline(always)]
-pub(crate) unsafe fn thread_and_wave(block: BlockShape) -> (u32, u32) {
+pub(crate) unsafe fn thread_and_wave(block: BlockShape, lanes: usize) -> (u32, u32) {
     let thread = if block.y == 1 {
         amdgpu::workitem_id_x()
     } else {
@@ -62,7 +62,7 @@ pub(crate) unsafe fn thread_and_wave(block: BlockShape) -> (u32, u32) {
     };
     // SAFETY: the hardware counts from 0 to the workgroup's extents, which the caller promises.
     unsafe { core::hint::assert_unchecked((thread as usize) < block.threads()) };
-    (thread, amdgpu::readfirstlane_u32(thread) / LANES as u32)
+    (thread, amdgpu::readfirstlane_u32(thread) / lanes as u32)
 }
 
 /// The first active lane's value. Tells the compiler that a value is uniform where it cannot prove it.

@@ -73,7 +73,7 @@ const LDS_READS: u32 = 1 << 8;
 
 /// Keeps the compiler from moving matrix instructions across; all others may cross.
 #[inline(always)]
-pub(crate) fn sched_barrier_mfma() {
+pub(crate) fn sched_barrier_matrix() {
     const VECTOR: u32 = 1 << 1;
     const SCALAR: u32 = 1 << 2;
     const GLOBAL: u32 = 1 << 4;

@@ -1,4 +1,4 @@
-//! Intrinsics of the matrix instructions. Which lane holds which element is documented in [`crate::mfma`].
+//! Intrinsics of the matrix instructions. Which lane holds which element is documented in [`crate::matrix`].
 //!
 //! All lanes of a wave must reach an instruction together: it also multiplies what inactive lanes hold.
 

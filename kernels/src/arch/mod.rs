@@ -6,6 +6,13 @@ pub(crate) mod mfma;
 mod panic;
 mod registers;
 mod visibility;
+#[cfg(not(any(
+    ferrowave_gpu = "gfx908",
+    ferrowave_gpu = "gfx90a",
+    ferrowave_gpu = "gfx942",
+    ferrowave_gpu = "gfx950"
+)))]
+pub(crate) mod wmma;
 
 #[cfg(not(any(
     ferrowave_gpu = "gfx908",
@@ -37,7 +44,7 @@ pub(crate) const LDS_BANKS: usize = if cfg!(ferrowave_gpu = "gfx950") {
 
 pub(crate) use ids::{readfirstlane, thread, thread_2d, thread_and_wave, workgroup};
 pub(crate) use lds::{
-    Workgroup, barrier, interleave, launch_lds, sched_barrier, sched_barrier_mfma, set_priority,
+    Workgroup, barrier, interleave, launch_lds, sched_barrier, sched_barrier_matrix, set_priority,
     wait_for_lds,
 };
 #[cfg(ferrowave_gpu = "gfx950")]

@@ -1,14 +1,14 @@
 //! What a workgroup writes to global memory, visible to other workgroups of the GPU.
 //!
 //! Rust's fences are for the whole system. These are LLVM's sequences for its scope «agent», one GPU (LLVM's
-//! `AMDGPUUsage`, «Memory Model GFX90A» and «GFX942», which is also gfx950's; `SIMemoryLegalizer.cpp`):
+//! `AMDGPUUsage`, «Memory Model GFX90A», «GFX942», which is also gfx950's, and «GFX10-GFX11»; `SIMemoryLegalizer.cpp`):
 //!
-//! | | gfx90a | gfx942, gfx950 |
-//! |---|---|---|
-//! | caches | an L1 for each compute unit, which writes through; one L2 | the same, but an L2 for each XCD |
-//! | release | wait for stores | the same, then `buffer_wbl2 sc1`: the L2 writes back what other XCDs may read |
-//! | atomic | `glc`: returns the old value | `sc0`: returns the old value (`sc1` would be system scope) |
-//! | acquire | `buffer_wbinvl1_vol`: invalidates L1 | `buffer_inv sc1`: invalidates L1, and in L2 what may be old |
+//! | | gfx90a | gfx942, gfx950 | RDNA 3 and 3.5 |
+//! |---|---|---|---|
+//! | caches | an L1 for each compute unit, which writes through; one L2 | the same, but an L2 for each XCD | an L0 for each compute unit, an L1 for several, both write through; one L2 |
+//! | release | wait for stores | the same, then `buffer_wbl2 sc1`: the L2 writes back what other XCDs may read | wait for stores, which have a counter of their own |
+//! | atomic | `glc`: returns the old value | `sc0`: returns the old value (`sc1` would be system scope) | `glc`: returns the old value |
+//! | acquire | `buffer_wbinvl1_vol`: invalidates L1 | `buffer_inv sc1`: invalidates L1, and in L2 what may be old | `buffer_gl1_inv`, `buffer_gl0_inv`: invalidate L1 and L0 |
 //!
 //! A write-back by one wave covers the stores of all waves of its workgroup if these have waited for them: they share
 //! an L2. An invalidation is only ordered before later loads of the wave that issues it, so each wave has its own.
@@ -21,7 +21,25 @@ use core::arch::asm;
 pub(crate) fn wait_for_stores() {
     // SAFETY: waiting for counters has no other effect. The compiler moves no access across, as it takes the assembly
     // for an access to all of memory.
-    unsafe { asm!("s_waitcnt vmcnt(0)", options(nostack)) };
+    unsafe {
+        asm!(
+            #[cfg(any(
+                ferrowave_gpu = "gfx908",
+                ferrowave_gpu = "gfx90a",
+                ferrowave_gpu = "gfx942",
+                ferrowave_gpu = "gfx950"
+            ))]
+            "s_waitcnt vmcnt(0)",
+            #[cfg(not(any(
+                ferrowave_gpu = "gfx908",
+                ferrowave_gpu = "gfx90a",
+                ferrowave_gpu = "gfx942",
+                ferrowave_gpu = "gfx950"
+            )))]
+            "s_waitcnt_vscnt null, 0x0",
+            options(nostack),
+        );
+    }
 }
 
 /// Makes what the workgroup has stored visible to all workgroups that [`acquire`] after they have counted, adds 1 to
@@ -36,14 +54,15 @@ pub(crate) unsafe fn release_and_count(counter: *mut u32) -> u32 {
     // SAFETY: as the caller promises. The compiler moves no access across, as above.
     unsafe {
         asm!(
-            #[cfg(not(ferrowave_gpu = "gfx90a"))]
+            #[cfg(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"))]
             "buffer_wbl2 sc1",
-            #[cfg(not(ferrowave_gpu = "gfx90a"))]
+            #[cfg(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"))]
             "s_waitcnt vmcnt(0)",
-            #[cfg(ferrowave_gpu = "gfx90a")]
-            "global_atomic_add {old}, {counter}, {one}, off glc",
-            #[cfg(not(ferrowave_gpu = "gfx90a"))]
+            #[cfg(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"))]
             "global_atomic_add {old}, {counter}, {one}, off sc0",
+            // LLVM's assembler takes RDNA's `global_atomic_add_u32` by this name, too.
+            #[cfg(not(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950")))]
+            "global_atomic_add {old}, {counter}, {one}, off glc",
             "s_waitcnt vmcnt(0)",
             old = out(vgpr32) old,
             counter = in(vgpr64) counter,
@@ -60,10 +79,24 @@ pub(crate) fn acquire() {
     // SAFETY: it changes no memory. The compiler moves no access across, as above.
     unsafe {
         asm!(
-            #[cfg(ferrowave_gpu = "gfx90a")]
+            #[cfg(any(ferrowave_gpu = "gfx908", ferrowave_gpu = "gfx90a"))]
             "buffer_wbinvl1_vol",
-            #[cfg(not(ferrowave_gpu = "gfx90a"))]
+            #[cfg(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"))]
             "buffer_inv sc1",
+            #[cfg(not(any(
+                ferrowave_gpu = "gfx908",
+                ferrowave_gpu = "gfx90a",
+                ferrowave_gpu = "gfx942",
+                ferrowave_gpu = "gfx950"
+            )))]
+            "buffer_gl1_inv",
+            #[cfg(not(any(
+                ferrowave_gpu = "gfx908",
+                ferrowave_gpu = "gfx90a",
+                ferrowave_gpu = "gfx942",
+                ferrowave_gpu = "gfx950"
+            )))]
+            "buffer_gl0_inv",
             options(nostack),
         );
     }

@@ -27,7 +27,7 @@ mod uncached;
 
 use crate::{
     arch::LDS_BANKS,
-    mfma::{self, Mfma},
+    matrix::{self, Multiply},
     tile::{length::Len, operand::RowMajor},
 };
 use block_gemm::{Config, Element, Output, Shares};
@@ -91,7 +91,7 @@ macro_rules! entries {
             #[cfg(any($(ferrowave_gpu = $gpu),*))]
             const _: () = {
                 type Instruction = instruction!($types);
-                type Layout = layout!($step, size_of::<<Instruction as Mfma>::Element>());
+                type Layout = layout!($step, size_of::<<Instruction as Multiply>::Element>());
                 const SHARES: Shares =
                     Shares::of::<Instruction, Layout>(&Kernel::named(stringify!($symbol)));
 
@@ -99,7 +99,7 @@ macro_rules! entries {
                 struct Row;
 
                 impl Config for Row {
-                    type Mfma = Instruction;
+                    type Multiply = Instruction;
                     type Layout = Layout;
                     type M = Len<{ SHARES.m }>;
                     type N = Len<{ SHARES.n }>;
@@ -189,11 +189,25 @@ macro_rules! step {
     (SPLIT_K_32X64, $row:ty) => {
         s16_split_k::run::<$row>
     };
+    // The same steps by WMMA, in waves of 32 lanes.
+    (WMMA_WIDE, $row:ty) => {
+        s11_mfma_wide::run::<$row>
+    };
+    (WMMA_SWIZZLED, $row:ty) => {
+        s11_mfma_wide::run::<$row>
+    };
+    (WMMA_INTERLEAVED, $row:ty) => {
+        s15_mfma_interleaved::run::<$row>
+    };
+    (WMMA_SPLIT_K, $row:ty) => {
+        s16_split_k::run::<$row>
+    };
 }
 
 /// The LDS layout of a step from 11 on, for elements of `$size` bytes.
 macro_rules! layout {
     (WIDE, $size:expr) => { RowMajor };
+    (WMMA_WIDE, $size:expr) => { RowMajor };
     (PINGPONG_LINES, $size:expr) => { Swizzled<{ $size }, { LDS_BANKS }, 8> };
     (PINGPONG_SMALL_LINES, $size:expr) => { Swizzled<{ $size }, { LDS_BANKS }, 8> };
     ($step:ident, $size:expr) => { Swizzled<{ $size }, { LDS_BANKS }> };
@@ -202,28 +216,28 @@ macro_rules! layout {
 /// The matrix instruction for element types.
 macro_rules! instruction {
     (F32) => {
-        mfma::F32
+        matrix::F32
     };
     (XF32) => {
-        mfma::Xf32
+        matrix::Xf32
     };
     (F16) => {
-        mfma::F16
+        matrix::F16
     };
     (BF16) => {
-        mfma::Bfloat16
+        matrix::Bfloat16
     };
     (I8) => {
-        mfma::I8
+        matrix::I8
     };
     (FP8_FNUZ) => {
-        mfma::Fp8
+        matrix::Fp8
     };
     (FP8) => {
-        mfma::Fp8
+        matrix::Fp8
     };
     (F64) => {
-        mfma::F64
+        matrix::F64
     };
 }
 

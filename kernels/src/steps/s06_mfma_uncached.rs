@@ -14,7 +14,7 @@
 //! ```
 //!
 //! A workgroup is (128, 2): thread (x, y) is in wave 2y + ⌊x / 64⌋. M = 2048, N = 1024 makes a grid of
-//! (32, 64). [`crate::mfma`] has the map of lanes to elements.
+//! (32, 64). [`crate::matrix`] has the map of lanes to elements.
 //!
 //! **What it adds to the vector steps.** One instruction does 16 · 16 · 4 = 1024 multiply-adds with
 //! two operand registers per lane, where `v_fma_f32` does 64. The matrix core takes 32 cycles for it; the vector
@@ -42,7 +42,7 @@ use super::{
 };
 use crate::{
     arch,
-    mfma::F32x16x16x4,
+    matrix::F32x16x16x4,
     tile::{
         index::{Index, Thread},
         registers::RegisterTile,
@@ -53,7 +53,7 @@ use ferrowave_shared::{BlockTile, catalogue::MFMA_UNCACHED_F32 as ROW};
 const TILE: BlockTile = ROW.tile;
 pub(super) const THREADS: usize = ROW.block.threads();
 const _: () = assert!(
-    TILE.k == F32x16x16x4::GROUPS && TILE.m == 32 && TILE.n == 32,
+    TILE.k == F32x16x16x4::K_GROUPS && TILE.m == 32 && TILE.n == 32,
     "a step is one instruction of 2 × 2 waves"
 );
 
@@ -122,8 +122,8 @@ pub(super) fn multiply(a: f32, b: f32, sums: Sums) -> Sums {
 /// The elements of the workgroup's tiles that a lane holds in each step of k.
 pub(super) struct Lane {
     pub(super) a_row: Index<{ TILE.m }>,
-    pub(super) a_k: Index<{ F32x16x16x4::GROUPS }>,
-    pub(super) b_k: Index<{ F32x16x16x4::GROUPS }>,
+    pub(super) a_k: Index<{ F32x16x16x4::K_GROUPS }>,
+    pub(super) b_k: Index<{ F32x16x16x4::K_GROUPS }>,
     pub(super) b_column: Index<{ TILE.n }>,
     /// Rows of C, in groups of four.
     rows: Index<{ TILE.m / 4 }>,

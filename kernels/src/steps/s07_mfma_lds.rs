@@ -42,7 +42,7 @@ use super::{
 };
 use crate::{
     arch,
-    mfma::F32x16x16x4,
+    matrix::F32x16x16x4,
     tile::{
         global::Input,
         index::{Index, Thread},
@@ -59,7 +59,7 @@ const _: () = assert!(size_of::<Operands<TileA, TileB>>() == ROW.lds_bytes);
 const _: () = assert!(ROW.block.threads() == THREADS);
 
 /// Steps of a tile.
-const STEPS: usize = TILE.k / F32x16x16x4::GROUPS;
+const STEPS: usize = TILE.k / F32x16x16x4::K_GROUPS;
 
 /// A thread's share of A's tile.
 type ShareA = Elements<TileA, f32, THREADS, { TILE.m * TILE.k / THREADS }>;

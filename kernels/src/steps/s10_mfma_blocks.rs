@@ -20,7 +20,7 @@
 //!
 //! `v_mfma_f32_16x16x1_4b_f32` multiplies four blocks of 16 × 1 by 1 × 16. With one block of A for all four
 //! (CBSZ = 2, selected by ABID) it computes 16 × 64 elements of C from registers that hold 64 rows of A and 64
-//! columns of B; four of them compute 64 × 64. [`crate::mfma`] has the map of lanes to elements.
+//! columns of B; four of them compute 64 × 64. [`crate::matrix`] has the map of lanes to elements.
 //!
 //! - **Block order**: in each step of k, one block of 16 rows is loaded from C, gets its four
 //!   instructions, and is stored before the next one is loaded: 16 registers of sums.
@@ -44,7 +44,7 @@ use super::{
 };
 use crate::{
     arch,
-    mfma::{F32x16x16x1By4, FourBlocks},
+    matrix::{F32x16x16x1By4, FourBlocks},
     tile::{
         global::Input,
         index::{LANES, Thread},

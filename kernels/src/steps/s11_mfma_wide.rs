@@ -32,6 +32,11 @@
 //!
 //! **The end.** Neighbouring lanes hold sums of different rows of C. They pass through LDS, from which 8 neighbouring
 //! lanes store a row of a block: [`BlockGemm::finish`].
+//!
+//! **By WMMA**, on RDNA 3 and 3.5. A wave has 32 lanes and blocks of 16 × 16 sums, of which a lane holds 8: the even rows of
+//! a column, or the odd ones. Lanes 16 to 31 hold the same operands as lanes 0 to 15, of 32 bytes along k. Eight waves have
+//! 64 × 32 of C each, 4 × 2 blocks: in 64 × 64, sums and operands would leave too few of the 256 VGPRs for later steps.
+//! A row of a block has 64 bytes, which 4 lanes store.
 
 use super::{
     Product,

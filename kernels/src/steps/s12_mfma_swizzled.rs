@@ -127,6 +127,23 @@ mod tests {
         check::<2, 64, 8>(32);
     }
 
+    /// WMMA's operands: 16 rows, the same in both halves of a wave of 32 lanes, and two units of each.
+    fn check_wmma<const SIZE: usize>() {
+        let position = Swizzled::<SIZE, 32, 4>::position;
+        for first in (0..256).step_by(16) {
+            for unit in 0..4 {
+                let address = |lane| 16 * position(first + lane % 16, unit) as usize;
+                assert_eq!(degree(32, Access::Read(16), address), 1, "{first} {unit}");
+            }
+        }
+    }
+
+    #[test]
+    fn repeated_operands_are_read_without_bank_conflicts() {
+        check_wmma::<1>();
+        check_wmma::<2>();
+    }
+
     /// The conflicts of step 11, which step 12 removes.
     #[test]
     fn without_the_swizzle_reads_have_conflicts_of_degree_4() {

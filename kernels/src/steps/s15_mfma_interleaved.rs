@@ -34,6 +34,10 @@
 //! stage s − 1 before the barrier of stage s. The last reads of that buffer, for step 1, were done before the
 //! barrier of stage s − 1.
 //!
+//! **By WMMA**, on RDNA 3 and 3.5, tiles and waves are those of step 11. A wave has 64 × 32 of C: 64 VGPRs of sums, 96 for the
+//! operands of two steps and 32 for two stages in flight. Four waves per SIMD fit, so that one multiplies where another waits.
+//! LDS has 2 · (128 + 128) · 64 bytes = 32 KiB for each of two workgroups.
+//!
 //! **Types with one step per stage** (f64, and fp8 on gfx950) have the barrier between the two halves of their
 //! rows of blocks.
 #![expect(
@@ -45,7 +49,7 @@ use super::{
     Product,
     block_gemm::{BlockGemm, Config, Element, Output, Source},
 };
-use crate::{arch, mfma::Mfma as _, tile::lds::Barrier as _};
+use crate::{arch, matrix::Multiply as _, tile::lds::Barrier as _};
 
 /// Computes the workgroup's tile of C.
 ///
@@ -72,7 +76,7 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
 pub(super) unsafe fn weave<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
     let two_steps = BlockGemm::<C>::STEPS == 2;
     let (m, n) = (BlockGemm::<C>::M, BlockGemm::<C>::N);
-    let reads = (m + n) * C::Mfma::OPERAND_UNITS;
+    let reads = (m + n) * C::Multiply::OPERAND_UNITS;
     // SAFETY: the caller promises whole stages, and `Fetch` stays within them. Buffers are written and read
     // as the module's documentation says, with a barrier between.
     unsafe {
@@ -87,7 +91,7 @@ pub(super) unsafe fn weave<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>
                 if two_steps {
                     let second = gemm.operands(buffer, 1);
                     gemm.multiply_rows(&operands, 0, m / 2);
-                    arch::interleave(m * n / 2 * C::Mfma::INSTRUCTIONS, reads);
+                    arch::interleave(m * n / 2 * C::Multiply::INSTRUCTIONS, reads);
                     gemm.store(&fetch, 1 - buffer, in_flight[buffer]);
                     arch::sched_barrier();
                     in_flight[buffer] = fetch.next();
@@ -97,7 +101,7 @@ pub(super) unsafe fn weave<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>
                     arch::sched_barrier();
                     operands = gemm.operands(1 - buffer, 0);
                     gemm.multiply(&second);
-                    arch::interleave(m * n * C::Mfma::INSTRUCTIONS, reads);
+                    arch::interleave(m * n * C::Multiply::INSTRUCTIONS, reads);
                     arch::sched_barrier();
                 } else {
                     gemm.store(&fetch, 1 - buffer, in_flight[buffer]);

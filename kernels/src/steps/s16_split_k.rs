@@ -26,6 +26,8 @@
 //! step 15, with waves of 64 × 64, over the steps that [`first_step`] assigns to the part.
 //!
 //! **LDS.** Two buffers, 32 KiB.
+//!
+//! **By WMMA**, tiles and waves are those of step 15 by WMMA.
 
 use super::{
     Product,

@@ -5,14 +5,14 @@
 //! 32 banks of 4 bytes, gfx950 has 64.
 //!
 //! This module has the model and the access patterns of steps 1 to 9. The patterns of later steps are tested in
-//! `steps/s12_mfma_swizzled.rs` and [`lane_map`](crate::mfma::lane_map).
+//! `steps/s12_mfma_swizzled.rs` and [`lane_map`](crate::matrix::lane_map).
 
 extern crate std;
 use super::{
     index::Index,
     swizzle::{FourRows, PiecesOfColumns, SixteenRows, Straight, Swizzle},
 };
-use crate::mfma::F32x16x16x4;
+use crate::matrix::F32x16x16x4;
 use std::{
     collections::{HashMap, HashSet},
     ops::Range,

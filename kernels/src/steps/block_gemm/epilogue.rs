@@ -1,27 +1,27 @@
 //! The epilogue: sums go to C through LDS, one block at a time. In registers, neighbouring lanes hold different rows of
-//! C (f64: neighbours in a row); from LDS, 8 neighbouring lanes store a whole row of the block, a unit each.
+//! C (f64: neighbours in a row); from LDS, 8 neighbouring lanes (WMMA: 4) store a whole row of the block, a unit each.
 
 use super::{BlockGemm, Config, Output};
 use crate::{
     arch::{self, Workgroup},
-    mfma::{Mfma, SUM_UNITS, sum_position},
+    matrix::{Multiply, sum_position},
     tile::{
-        index::LANES,
         lds::Barrier as _,
         operand::{UNIT_BYTES, Unit},
         output::Plain,
     },
 };
 
-/// Rows of a block of sums that a wave reads from LDS in one access, a unit per lane.
-const ROWS_AT_ONCE: u32 = LANES as u32 / SUM_UNITS;
-
 /// A sum.
-type Sum<C> = <<C as Config>::Mfma as Mfma>::Sum;
+type Sum<C> = <<C as Config>::Multiply as Multiply>::Sum;
 
 impl<C: Config> BlockGemm<C> {
     /// Rows, and columns, of a block.
-    const EDGE: u32 = C::Mfma::EDGE as u32;
+    const EDGE: u32 = C::Multiply::EDGE as u32;
+    /// Units of a row of a block of sums.
+    const SUM_UNITS: u32 = C::Multiply::SUM_UNITS;
+    /// Rows of a block of sums that a wave reads from LDS in one access, a unit per lane.
+    const ROWS_AT_ONCE: u32 = C::Multiply::LANES as u32 / Self::SUM_UNITS;
 
     /// Updates C with the sums.
     ///
@@ -53,8 +53,8 @@ impl<C: Config> BlockGemm<C> {
     fn lane_corner(&self) -> (u32, u32) {
         let sums_of_a_unit = (UNIT_BYTES / size_of::<Sum<C>>()) as u32;
         (
-            self.lane / SUM_UNITS,
-            self.lane % SUM_UNITS * sums_of_a_unit,
+            self.lane / Self::SUM_UNITS,
+            self.lane % Self::SUM_UNITS * sums_of_a_unit,
         )
     }
 
@@ -68,9 +68,9 @@ impl<C: Config> BlockGemm<C> {
     /// The LDS for the wave's block of sums.
     #[inline(always)]
     fn sum_block(&self) -> *mut Unit {
-        let wave = self.thread / LANES as u32;
+        let wave = self.thread / C::Multiply::LANES as u32;
         self.lds
-            .wrapping_add((wave * Self::EDGE * SUM_UNITS) as usize)
+            .wrapping_add((wave * Self::EDGE * Self::SUM_UNITS) as usize)
     }
 
     /// The unit of the block of sums in LDS that is `rows` below the lane's first one.
@@ -79,8 +79,8 @@ impl<C: Config> BlockGemm<C> {
     /// The unit's row is in the block.
     #[inline(always)]
     unsafe fn staged(&self, block: *const Unit, rows: u32) -> *const Sum<C> {
-        let (row, unit) = (self.lane / SUM_UNITS, self.lane % SUM_UNITS);
-        let position = sum_position::<{ arch::LDS_BANKS }>(rows + row, unit);
+        let (row, unit) = (self.lane / Self::SUM_UNITS, self.lane % Self::SUM_UNITS);
+        let position = sum_position::<{ arch::LDS_BANKS }>(Self::SUM_UNITS, rows + row, unit);
         // SAFETY: the position is in the block.
         unsafe { block.add(position as usize).cast() }
     }
@@ -97,11 +97,11 @@ impl<C: Config> BlockGemm<C> {
         for i in 0..Self::M {
             for j in 0..Self::N {
                 // SAFETY: the part of LDS is the wave's.
-                unsafe { C::Mfma::stage_to_lds(self.lane, &self.sums[i][j], block) };
+                unsafe { C::Multiply::stage_to_lds(self.lane, &self.sums[i][j], block) };
                 arch::wait_for_lds();
                 let plain = plain.opaque();
-                for part in 0..Self::EDGE / ROWS_AT_ONCE {
-                    let rows = part * ROWS_AT_ONCE;
+                for part in 0..Self::EDGE / Self::ROWS_AT_ONCE {
+                    let rows = part * Self::ROWS_AT_ONCE;
                     let (row, column) = (i as u32 * Self::EDGE + rows, j as u32 * Self::EDGE);
                     // SAFETY: as in `finish_in_a_loop`.
                     unsafe { plain.store_unit(row, column, self.staged(block, rows)) };
@@ -128,14 +128,14 @@ impl<C: Config> BlockGemm<C> {
                 for j in 0..Self::N {
                     if number == (i * Self::N + j) as u32 {
                         // SAFETY: the part of LDS is the wave's.
-                        unsafe { C::Mfma::stage_to_lds(self.lane, &self.sums[i][j], block) };
+                        unsafe { C::Multiply::stage_to_lds(self.lane, &self.sums[i][j], block) };
                     }
                 }
             }
             arch::wait_for_lds();
             let row = row + number / Self::N as u32 * Self::EDGE + lane_row;
             let column = column + number % Self::N as u32 * Self::EDGE + lane_column;
-            for rows in (0..Self::EDGE).step_by(ROWS_AT_ONCE as usize) {
+            for rows in (0..Self::EDGE).step_by(Self::ROWS_AT_ONCE as usize) {
                 // SAFETY: the wave has written the block. Lanes store different units of it, and waves
                 // have different blocks of the tile.
                 unsafe {

@@ -4,7 +4,7 @@
 //! ```text
 //! stage      one tile of A and one of B in LDS: 64 or 128 bytes of each row along k
 //! step       the part of a stage for one product of blocks: 16 or 32 bytes per lane
-//! block      32 × 32 sums of C (f64: 16 × 16), in the registers of a wave; a wave has M × N of them
+//! block      32 × 32 sums of C (f64 and WMMA: 16 × 16), in the registers of a wave; a wave has M × N of them
 //! unit       16 bytes, which a lane moves in one access
 //! ```
 //!
@@ -20,9 +20,8 @@ mod reduction;
 use super::Product;
 use crate::{
     arch,
-    mfma::{Mfma, SUM_UNITS},
+    matrix::Multiply,
     tile::{
-        index::LANES,
         length::{Array, Length},
         operand::{LdsLayout, LdsPosition, Operand, TileLoader, UNIT_BYTES, Unit},
     },
@@ -32,7 +31,7 @@ use ferrowave_shared::Kernel;
 /// The configuration of a kernel: what the kernels of one step differ in.
 pub(super) trait Config: Copy {
     /// The matrix instruction, and with it the element types.
-    type Mfma: Mfma;
+    type Multiply: Multiply;
     /// The layout of a tile in LDS.
     type Layout: LdsLayout;
     /// Blocks of a wave along the rows of C (along m).
@@ -46,11 +45,11 @@ pub(super) trait Config: Copy {
 }
 
 /// The type of the elements of A and B, as bits.
-pub(super) type Element<C> = <<C as Config>::Mfma as Mfma>::Element;
+pub(super) type Element<C> = <<C as Config>::Multiply as Multiply>::Element;
 /// A lane's sums of a row of a wave's blocks.
-type BlockRow<C> = Array<<<C as Config>::Mfma as Mfma>::Sums, <C as Config>::N>;
+type BlockRow<C> = Array<<<C as Config>::Multiply as Multiply>::Sums, <C as Config>::N>;
 /// The type of the elements of C.
-pub(super) type Output<C> = <<C as Config>::Mfma as Mfma>::Output;
+pub(super) type Output<C> = <<C as Config>::Multiply as Multiply>::Output;
 
 /// How many blocks a wave and how many units a thread has: the lengths in a kernel's [`Config`].
 pub(super) struct Shares {
@@ -65,8 +64,8 @@ impl Shares {
     ///
     /// # Panics
     /// If waves or threads would not have whole shares of the row's tile, or LDS would not hold whole stages.
-    pub(super) const fn of<I: Mfma, L: LdsLayout>(kernel: &Kernel) -> Self {
-        let (waves_m, waves_n) = (kernel.block.y, kernel.block.x / LANES);
+    pub(super) const fn of<I: Multiply, L: LdsLayout>(kernel: &Kernel) -> Self {
+        let (waves_m, waves_n) = (kernel.block.y, kernel.block.x / I::LANES);
         let threads = kernel.block.threads();
         let tile = kernel.tile;
         let shares = Self {
@@ -97,7 +96,7 @@ impl Shares {
             "LDS and a round of the main loop must have whole stages"
         );
         assert!(
-            kernel.lds_bytes >= waves_m * waves_n * I::EDGE * SUM_UNITS as usize * UNIT_BYTES,
+            kernel.lds_bytes >= waves_m * waves_n * I::EDGE * I::SUM_UNITS as usize * UNIT_BYTES,
             "LDS must hold a block of sums of each wave"
         );
         shares
@@ -106,7 +105,7 @@ impl Shares {
 
 /// The calling thread's view of a workgroup's product.
 ///
-/// The catalogue row's block is `LANES · columns of waves` × `rows of waves`.
+/// The catalogue row's block is `lanes of a wave · columns of waves` × `rows of waves`.
 pub(super) struct BlockGemm<C: Config> {
     product: Product<Element<C>, Output<C>>,
     /// The thread's number in its workgroup.
@@ -133,15 +132,17 @@ pub(super) struct InFlight<C: Config> {
 
 /// A wave's operands of one step.
 pub(super) struct Operands<C: Config> {
-    a: Array<<C::Mfma as Mfma>::Operand, C::M>,
-    b: Array<<C::Mfma as Mfma>::Operand, C::N>,
+    a: Array<<C::Multiply as Multiply>::Operand, C::M>,
+    b: Array<<C::Multiply as Multiply>::Operand, C::N>,
 }
 
 impl<C: Config> BlockGemm<C> {
     /// Elements along k in a stage: a row of LDS.
     pub(super) const STAGE_K: u32 = (C::Layout::ROW_BYTES / size_of::<Element<C>>()) as u32;
+    /// Lanes of a wave.
+    const LANES: usize = C::Multiply::LANES;
     /// Steps of the matrix cores in a stage.
-    pub(super) const STEPS: u32 = (C::Layout::ROW_UNITS / C::Mfma::STEP_UNITS) as u32;
+    pub(super) const STEPS: u32 = (C::Layout::ROW_UNITS / C::Multiply::STEP_UNITS) as u32;
     /// Blocks of a wave along m and n.
     pub(super) const M: usize = C::M::LEN;
     pub(super) const N: usize = C::N::LEN;
@@ -153,13 +154,13 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     pub(super) unsafe fn new(product: Product<Element<C>, Output<C>>) -> Self {
         let kernel = product.kernel();
-        let columns = (kernel.block.x / LANES) as u32;
+        let columns = (kernel.block.x / Self::LANES) as u32;
         // SAFETY: the block is the row's, as the caller promises.
-        let (thread, wave) = unsafe { arch::thread_and_wave(kernel.block) };
-        let lane = thread % LANES as u32;
+        let (thread, wave) = unsafe { arch::thread_and_wave(kernel.block, Self::LANES) };
+        let lane = thread % Self::LANES as u32;
         let (wave_row, wave_column) = (wave / columns, wave % columns);
-        let edge = C::Mfma::EDGE as u32;
-        let (row, unit) = (lane % edge, lane / edge);
+        let edge = C::Multiply::EDGE as u32;
+        let (row, unit) = (lane % edge, lane / edge % C::Multiply::K_GROUPS as u32);
         Self {
             thread,
             lane,
@@ -168,7 +169,7 @@ impl<C: Config> BlockGemm<C> {
             a: LdsPosition::new(wave_row * Self::M as u32 * edge + row, unit),
             b: LdsPosition::new(wave_column * Self::N as u32 * edge + row, unit),
             lds: arch::launch_lds(),
-            sums: C::M::splat(C::N::splat(C::Mfma::ZERO)),
+            sums: C::M::splat(C::N::splat(C::Multiply::ZERO)),
             product,
         }
     }
@@ -177,8 +178,8 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     pub(super) fn half(&self) -> u32 {
         let kernel = self.product.kernel();
-        let columns = (kernel.block.x / LANES) as u32;
-        let waves = (kernel.block.threads() / LANES) as u32;
+        let columns = (kernel.block.x / Self::LANES) as u32;
+        let waves = (kernel.block.threads() / Self::LANES) as u32;
         (self.wave_row * columns + self.wave_column) / (waves / 2)
     }
 
@@ -299,15 +300,15 @@ impl<C: Config> BlockGemm<C> {
         tile: *mut Unit,
         position: LdsPosition<C::Layout>,
         step: u32,
-    ) -> Array<<C::Mfma as Mfma>::Operand, B> {
+    ) -> Array<<C::Multiply as Multiply>::Operand, B> {
         B::from_fn(
             #[inline(always)]
             |block| {
-                C::Mfma::operand(
+                C::Multiply::operand(
                     #[inline(always)]
                     |unit| {
-                        let unit = step * C::Mfma::STEP_UNITS as u32 + unit;
-                        let position = position.further((block * C::Mfma::EDGE) as u32, unit);
+                        let unit = step * C::Multiply::STEP_UNITS as u32 + unit;
+                        let position = position.further((block * C::Multiply::EDGE) as u32, unit);
                         // SAFETY: the position is that of a unit of the tile, which has been written.
                         unsafe { tile.add(position).read() }
                     },
@@ -325,15 +326,15 @@ impl<C: Config> BlockGemm<C> {
     /// Multiplies the operands of a step for the rows of blocks from `first` up to `end`.
     #[inline(always)]
     pub(super) fn multiply_rows(&mut self, operands: &Operands<C>, first: usize, end: usize) {
-        for part in 0..C::Mfma::INSTRUCTIONS {
+        for part in 0..C::Multiply::INSTRUCTIONS {
             for i in first..end {
                 for j in 0..Self::N {
                     let (a, b) = (operands.a[i], operands.b[j]);
-                    self.sums[i][j] = C::Mfma::multiply(part, a, b, self.sums[i][j]);
+                    self.sums[i][j] = C::Multiply::multiply(part, a, b, self.sums[i][j]);
                 }
             }
             // An instruction waits if it adds to the sums of the one before it; so each part goes through all blocks.
-            arch::sched_barrier_mfma();
+            arch::sched_barrier_matrix();
         }
     }
 
@@ -498,7 +499,7 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     pub(super) unsafe fn load_to_lds(&self, fetch: &mut Fetch<C>, stage: usize) {
         let (a, b) = self.tiles(stage);
-        let first = arch::readfirstlane(self.thread) as usize / LANES * LANES;
+        let first = arch::readfirstlane(self.thread) as usize / Self::LANES * Self::LANES;
         let (loader_a, loader_b) = (&fetch.source.loader_a, &fetch.source.loader_b);
         // SAFETY: as the caller promises. Unit number i of a wave's first lane goes to position i · threads + `first`
         // of the tile, and those of the other lanes follow.

@@ -12,7 +12,7 @@
 use super::{BlockGemm, Config};
 use crate::{
     arch::{self, Workgroup},
-    mfma::Mfma,
+    matrix::Multiply,
     tile::{
         element::Accumulator,
         lds::Barrier as _,
@@ -23,7 +23,7 @@ use crate::{
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// A sum.
-type Sum<C> = <<C as Config>::Mfma as Mfma>::Sum;
+type Sum<C> = <<C as Config>::Multiply as Multiply>::Sum;
 
 impl<C: Config> BlockGemm<C> {
     /// Writes the sums to slot `own`. Returns true in the last of the `parts` workgroups that share the tile; its sums
@@ -59,7 +59,7 @@ impl<C: Config> BlockGemm<C> {
             return false;
         }
         arch::acquire();
-        self.sums = C::M::splat(C::N::splat(C::Mfma::ZERO));
+        self.sums = C::M::splat(C::N::splat(C::Multiply::ZERO));
         for part in 0..parts {
             // SAFETY: all parts were written before their tickets were taken.
             unsafe { self.add(address(slot(part))) };
@@ -73,7 +73,7 @@ impl<C: Config> BlockGemm<C> {
     }
 
     /// Units of a lane's sums of a block.
-    const UNITS: usize = size_of::<<C::Mfma as Mfma>::Sums>() / UNIT_BYTES;
+    const UNITS: usize = size_of::<<C::Multiply as Multiply>::Sums>() / UNIT_BYTES;
 
     /// Writes the sums to a slot: unit after unit, with those of neighbouring threads side by side.
     ///

@@ -1,7 +1,7 @@
 //! Which lane of a wave holds which element of a matrix instruction, and how the sums of lanes become rows of C.
 //!
-//! The maps are those of the CDNA ISA documents, chapter «Matrix arithmetic instructions». No other module contains
-//! them.
+//! The maps are those of the CDNA ISA documents, chapter «Matrix arithmetic instructions», and of the RDNA 3 ISA guide,
+//! 7.9 «Wave Matrix Multiply Accumulate (WMMA)». No other module contains them.
 #![expect(
     clippy::needless_range_loop,
     reason = "loops over iterators unroll too late, and leave the registers in memory"
@@ -14,13 +14,19 @@ use crate::tile::{
 };
 
 /// The map of an instruction D ← A · B + C whose blocks of D have `EDGE` rows and columns. The lanes of a wave are
-/// `GROUPS` groups of `EDGE`, and `RUN` registers of a lane in sequence hold neighbours down a column of D.
+/// `GROUPS` groups of `EDGE`, and `RUN` registers of a lane in sequence hold neighbours down a column of D. Of A and B,
+/// `K_GROUPS` groups hold different k: on CDNA all of them, while WMMA takes the same operands in both halves of a wave.
 ///
 /// ```text
-/// A[i][p], B[p][i]    lane EDGE · g + i: each group g holds other k
+/// A[i][p], B[p][i]    lane EDGE · g + i: each group g holds other k, or if K_GROUPS = 1 the same
 /// D[i][j]             lane EDGE · (⌊i / RUN⌋ mod GROUPS) + j, register RUN · ⌊i / (RUN · GROUPS)⌋ + i mod RUN
 /// ```
-pub struct LaneMap<const EDGE: usize, const GROUPS: usize, const RUN: usize>;
+pub struct LaneMap<
+    const EDGE: usize,
+    const GROUPS: usize,
+    const RUN: usize,
+    const K_GROUPS: usize = GROUPS,
+>;
 
 /// `v_mfma_f32_16x16x4_f32`: A 16 × 4, B 4 × 16, one register each; D 16 × 16, four registers.
 pub type F32x16x16x4 = LaneMap<16, 4, 4>;
@@ -32,26 +38,30 @@ pub type F32x16x16x4 = LaneMap<16, 4, 4>;
 /// B. Each block of D has the map of [`F32x16x16x4`], in its own four registers.
 pub type F32x16x16x1By4 = LaneMap<16, 4, 4>;
 
-impl<const EDGE: usize, const GROUPS: usize, const RUN: usize> LaneMap<EDGE, GROUPS, RUN> {
+impl<const EDGE: usize, const GROUPS: usize, const RUN: usize, const K_GROUPS: usize>
+    LaneMap<EDGE, GROUPS, RUN, K_GROUPS>
+{
+    /// Lanes of a wave.
+    pub const LANES: usize = EDGE * GROUPS;
     /// Rows and columns of a block of D.
     pub const EDGE: usize = EDGE;
-    /// Groups of lanes. Each group holds all rows of A and columns of B for its own k, so that this is an instruction's
-    /// extent along k if a lane holds one element of each operand.
-    pub const GROUPS: usize = GROUPS;
+    /// Groups of lanes that hold different k. Each holds all rows of A and columns of B for its own k, so that this is
+    /// an instruction's extent along k if a lane holds one element of each operand.
+    pub const K_GROUPS: usize = K_GROUPS;
     /// Whether a block GEMM swaps the operands A and B. The instruction then computes the transpose of the block of C,
     /// and a lane's neighbours down a column of D are neighbours in a row of C.
     pub const SWAPPED: bool = RUN > 1;
 
     /// Row and column of the element of A that `lane` holds.
     #[inline(always)]
-    pub const fn a(lane: Index<LANES>) -> (Index<EDGE>, Index<GROUPS>) {
+    pub const fn a(lane: Index<LANES>) -> (Index<EDGE>, Index<K_GROUPS>) {
         let (p, i) = lane.split();
         (i, p)
     }
 
     /// Row and column of the element of B that `lane` holds.
     #[inline(always)]
-    pub const fn b(lane: Index<LANES>) -> (Index<GROUPS>, Index<EDGE>) {
+    pub const fn b(lane: Index<LANES>) -> (Index<K_GROUPS>, Index<EDGE>) {
         lane.split()
     }
 
@@ -74,11 +84,11 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize> LaneMap<EDGE, GRO
         run * Self::run(group, register / run) + register % run
     }
 
-    /// Writes a lane's sums to the block of sums at `block`: `EDGE` rows of 128 bytes, with their units at
+    /// Writes a lane's sums to the block of sums at `block`: `EDGE` rows of 64 or 128 bytes, with their units at
     /// [`sum_position`].
     ///
     /// # Safety
-    /// `block` points to `8 · EDGE` units, and no other thread writes the part of this `lane`.
+    /// `block` points to the units of `EDGE` rows, and no other thread writes the part of this `lane`.
     #[inline(always)]
     pub unsafe fn stage_to_lds<S: Copy, const SUMS: usize, const BANKS: usize>(
         lane: u32,
@@ -87,8 +97,8 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize> LaneMap<EDGE, GRO
     ) {
         const {
             assert!(
-                EDGE * size_of::<S>() == SUM_UNITS as usize * UNIT_BYTES,
-                "a row of a block has 128 bytes"
+                matches!(EDGE * size_of::<S>(), 64 | 128),
+                "a row of a block has 64 or 128 bytes"
             );
             assert!(
                 RUN == 1 || RUN == 4 && size_of::<[S; RUN]>() == UNIT_BYTES,
@@ -97,6 +107,7 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize> LaneMap<EDGE, GRO
         }
         let (group, across) = (lane / EDGE as u32, lane % EDGE as u32);
         let per_unit = (UNIT_BYTES / size_of::<S>()) as u32;
+        let units = EDGE as u32 / per_unit;
         for number in 0..SUMS / RUN {
             let first = number * RUN;
             let run = Self::run(group, number as u32);
@@ -105,7 +116,7 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize> LaneMap<EDGE, GRO
             } else {
                 (run, across / per_unit)
             };
-            let position = sum_position::<BANKS>(row, unit);
+            let position = sum_position::<BANKS>(units, row, unit);
             // SAFETY: the unit is in the block, and the bytes written are in the unit.
             unsafe {
                 let unit = block.add(position as usize);
@@ -127,18 +138,20 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize> LaneMap<EDGE, GRO
     }
 }
 
-/// Units of a row of a block of sums.
-pub const SUM_UNITS: u32 = 8;
-
-/// The position of unit `unit` of row `row` in a block of sums, in an LDS of `BANKS` banks of 4 bytes.
+/// The position of unit `unit` of row `row` in a block of sums whose rows have `units` units, in an LDS of `BANKS` banks
+/// of 4 bytes.
 ///
-/// A row fills 32 banks. So without a swizzle, the same unit of all rows (with 64 banks, of every other row) is in the
-/// same 4 banks. The swizzle puts the same unit of 8 such rows into different banks.
+/// A row of 8 units fills 32 banks. So without a swizzle, the same unit of all rows (with 64 banks, of every other row)
+/// is in the same 4 banks. The swizzle puts the same unit of 8 such rows into different banks. Of rows of 4 units, lanes
+/// write and read whole neighbours, which are in different banks as they are.
 #[inline(always)]
-pub const fn sum_position<const BANKS: usize>(row: u32, unit: u32) -> u32 {
+pub const fn sum_position<const BANKS: usize>(units: u32, row: u32, unit: u32) -> u32 {
     const { assert!(BANKS == 32 || BANKS == 64) }
+    if units < 8 {
+        return units * row + unit;
+    }
     let rows_at_once = BANKS as u32 / 32;
-    SUM_UNITS * row + (unit ^ (row / rows_at_once % SUM_UNITS))
+    units * row + (unit ^ (row / rows_at_once % units))
 }
 
 /// A lane's part of D of [`F32x16x16x1By4`]: four rows, and one column of each of four blocks.
@@ -240,13 +253,26 @@ mod tests {
         halves.map(f64::from_bits).collect()
     }
 
+    /// The same for the 16 × 16 sums of WMMA.
+    fn block_wmma() -> Vec<u32> {
+        let mut block = vec![Unit::splat(u32::MAX); 16 * 4];
+        for lane in 0..32 {
+            let sums: [u32; 8] = core::array::from_fn(|register| register as u32 * 32 + lane);
+            // SAFETY: the block is as large, and lanes come one after the other.
+            unsafe {
+                LaneMap::<16, 2, 1, 1>::stage_to_lds::<_, 8, 32>(lane, &sums, block.as_mut_ptr());
+            };
+        }
+        block.into_iter().flat_map(Unit::to_array).collect()
+    }
+
     /// AMD gives D[i][j] as register and lane; the swap makes i the column of C.
     fn check_32x32<const BANKS: usize>() {
         let block = block_32x32::<BANKS>();
         for i in 0..32 {
             for j in 0..32 {
                 let (register, lane) = (4 * (i / 8) + i % 4, 32 * (i / 4 % 2) + j);
-                let position = 4 * sum_position::<BANKS>(j, i / 4) + i % 4;
+                let position = 4 * sum_position::<BANKS>(8, j, i / 4) + i % 4;
                 assert_eq!(block[position as usize], 64 * register + lane);
             }
         }
@@ -257,10 +283,25 @@ mod tests {
         for i in 0..16 {
             for j in 0..16 {
                 let (register, lane) = (i / 4, 16 * (i % 4) + j);
-                let position = 2 * sum_position::<BANKS>(i, j / 2) + j % 2;
+                let position = 2 * sum_position::<BANKS>(8, i, j / 2) + j % 2;
                 assert_eq!(block[position as usize], f64::from(64 * register + lane));
             }
         }
+    }
+
+    /// RDNA 3 ISA guide, 7.9: in waves of 32, lanes 0 to 15 hold the even rows of D and the others the odd ones.
+    #[test]
+    fn wmma_blocks_are_where_amd_says() {
+        let block = block_wmma();
+        for i in 0..16 {
+            for j in 0..16 {
+                let (register, lane) = (i / 2, 16 * (i % 2) + j);
+                let position = 4 * sum_position::<32>(4, i, j / 4) + j % 4;
+                assert_eq!(block[position as usize], 32 * register + lane);
+            }
+        }
+        let map = LaneMap::<16, 2, 1, 1>::run;
+        assert_eq!((map(0, 3), map(1, 3)), (6, 7));
     }
 
     #[test]
@@ -289,7 +330,7 @@ mod tests {
             assert_eq!(degree(BANKS, Access::Write(8), written), 1);
         }
         for first in (0..32).step_by(8) {
-            let read = |lane| 16 * sum_position::<BANKS>(first + lane / 8, lane % 8) as usize;
+            let read = |lane| 16 * sum_position::<BANKS>(8, first + lane / 8, lane % 8) as usize;
             assert_eq!(degree(BANKS, Access::Read(16), read), 1);
         }
     }
@@ -298,6 +339,16 @@ mod tests {
     fn sums_are_staged_and_read_without_bank_conflicts() {
         check_banks::<32>();
         check_banks::<64>();
+        // Two waves of 32 lanes, the second in the place of the upper half of one of 64.
+        let block = block_wmma();
+        for register in 0..8 {
+            let written = |lane| address(&block, 32 * register + lane % 32);
+            assert_eq!(degree(32, Access::Write(4), written), 1);
+        }
+        for first in [0, 8] {
+            let read = |lane| 16 * sum_position::<32>(4, first + lane % 32 / 4, lane % 4) as usize;
+            assert_eq!(degree(32, Access::Read(16), read), 1);
+        }
     }
 
     /// The swizzle for 32 banks has conflicts on 64, where 16 lanes write at a time.

@@ -1,0 +1,85 @@
+//! Products of blocks by MFMA, on CDNA.
+
+use super::{LaneMap, Multiply};
+use crate::{
+    arch::{
+        self,
+        mfma::{self, Halves, Shorts},
+    },
+    tile::{element::Bf16, operand::Unit},
+};
+
+/// The maps of the instructions with 32 × 32 sums and with 16 × 16 in f64.
+type Map32x32 = LaneMap<32, 2, 4>;
+type Map16x16F64 = LaneMap<16, 4, 1>;
+
+product! {
+    /// f32: `v_mfma_f32_32x32x2_f32`.
+    F32: u32 => f32, [f32; 16] in Map32x32, [f32; 4] from [0], mfma::f32_32x32x2_f32
+}
+
+#[cfg(ferrowave_gpu = "gfx942")]
+product! {
+    /// xf32: `v_mfma_f32_32x32x4_xf32`.
+    Xf32: u32 => f32, [f32; 16] in Map32x32, [core::simd::f32x2; 2] from [0], mfma::f32_32x32x4_xf32
+}
+
+#[cfg(not(ferrowave_gpu = "gfx950"))]
+product! {
+    /// f16: `v_mfma_f32_32x32x8_f16`.
+    F16: u16 => f16, [f32; 16] in Map32x32, [Halves<4>; 2] from [0], mfma::f32_32x32x8_f16
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
+    /// f16: `v_mfma_f32_32x32x16_f16`.
+    F16: u16 => f16, [f32; 16] in Map32x32, [Halves<8>; 1] from [0], mfma::f32_32x32x16_f16
+}
+
+#[cfg(not(ferrowave_gpu = "gfx950"))]
+product! {
+    /// bf16: `v_mfma_f32_32x32x8_bf16` (gfx90a: `v_mfma_f32_32x32x8bf16_1k`).
+    Bfloat16: u16 => Bf16, [f32; 16] in Map32x32, [Shorts<4>; 2] from [0], mfma::f32_32x32x8_bf16
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
+    /// bf16: `v_mfma_f32_32x32x16_bf16`.
+    Bfloat16: u16 => Bf16, [f32; 16] in Map32x32, [Shorts<8>; 1] from [0], mfma::f32_32x32x16_bf16
+}
+
+#[cfg(ferrowave_gpu = "gfx90a")]
+product! {
+    /// i8: `v_mfma_i32_32x32x8i8`.
+    I8: u8 => i32, [i32; 16] in Map32x32, [i32; 4] from [0], mfma::i32_32x32x8_i8
+}
+
+#[cfg(ferrowave_gpu = "gfx942")]
+product! {
+    /// i8: `v_mfma_i32_32x32x16_i8`.
+    I8: u8 => i32, [i32; 16] in Map32x32, [i64; 2] from [0], mfma::i32_32x32x16_i8
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
+    /// i8: `v_mfma_i32_32x32x32_i8`.
+    I8: u8 => i32, [i32; 16] in Map32x32, [core::simd::i32x4; 1] from [0], mfma::i32_32x32x32_i8
+}
+
+#[cfg(ferrowave_gpu = "gfx942")]
+product! {
+    /// E4M3 FNUZ: `v_mfma_f32_32x32x16_fp8_fp8`.
+    Fp8: u8 => f32, [f32; 16] in Map32x32, [i64; 2] from [0], mfma::f32_32x32x16_fp8_fp8
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
+    /// E4M3 of the OCP: `v_mfma_f32_32x32x64_f8f6f4`, which has twice the throughput of
+    /// `v_mfma_f32_32x32x16_fp8_fp8` and takes two units per lane.
+    Fp8: u8 => f32, [f32; 16] in Map32x32, [core::simd::i32x8; 1] from [0, 2], mfma::f32_32x32x64_fp8
+}
+
+product! {
+    /// f64: `v_mfma_f64_16x16x4_f64`.
+    F64: u64 => f64, [f64; 4] in Map16x16F64, [f64; 2] from [0], mfma::f64_16x16x4_f64
+}

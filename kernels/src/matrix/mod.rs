@@ -1,0 +1,150 @@
+//! The matrix instructions of the block GEMM: for each element type the widest that the GPU has, with its operands and
+//! sums.
+//!
+//! A product of blocks takes whole units of 16 bytes along k: one per lane, which feeds one or more instructions, or
+//! two per lane for an instruction with operands of 32 bytes. The units of all lanes of a wave are a step of k. Which
+//! lane multiplies which k does not matter, as long as A and B agree.
+//!
+//! | family | instructions | a wave | a block | lanes with the same row |
+//! |---|---|---|---|---|
+//! | CDNA | MFMA | 64 lanes | 32 × 32 sums, 16 × 16 in f64 | hold different k |
+//! | RDNA 3 and 3.5 | WMMA | 32 lanes | 16 × 16 sums | hold the same: operands are repeated in both halves of the wave |
+//!
+//! The intrinsics are in `arch::mfma` and `arch::wmma`, the maps of lanes to elements in [`lane_map`].
+
+pub mod lane_map;
+
+pub use lane_map::{F32x16x16x1By4, F32x16x16x4, FourBlocks, LaneMap, sum_position};
+
+use crate::tile::{
+    element::{Accumulator, Stored},
+    operand::{Bits, UNIT_BYTES, Unit},
+};
+
+/// A product of blocks.
+pub trait Multiply {
+    /// The type of the elements of A and B, as bits.
+    type Element: Bits;
+    /// The type of the elements of C.
+    type Output: Stored<Sum = Self::Sum>;
+    /// The type of a sum.
+    type Sum: Accumulator;
+    /// A lane's sums of one block.
+    type Sums: Copy;
+    /// A lane's part of an operand in one step.
+    type Operand: Copy;
+
+    /// Lanes of a wave.
+    const LANES: usize;
+    /// Rows, and columns, of a block.
+    const EDGE: usize;
+    /// Lanes that hold different k of the same row.
+    const K_GROUPS: usize;
+    /// Units of a lane in one step.
+    const OPERAND_UNITS: usize;
+    /// Units of a row in one step, over all lanes that share the row.
+    const STEP_UNITS: usize = Self::OPERAND_UNITS * Self::K_GROUPS;
+    /// Units of a row of sums of a block.
+    const SUM_UNITS: u32 = (Self::EDGE * size_of::<Self::Sum>() / UNIT_BYTES) as u32;
+    /// Instructions of one product of blocks.
+    const INSTRUCTIONS: usize;
+    /// Sums that are all 0.
+    const ZERO: Self::Sums;
+
+    /// A lane's part of an operand, where `unit(u)` reads unit `u + ⌊lane / EDGE⌋ mod K_GROUPS` of a step of the
+    /// lane's row.
+    fn operand(unit: impl Fn(u32) -> Unit) -> Self::Operand;
+
+    /// Instruction number `part` of the [`INSTRUCTIONS`](Self::INSTRUCTIONS) that compute `sums + a · b`. All lanes of
+    /// the wave must reach it together.
+    fn multiply(part: usize, a: Self::Operand, b: Self::Operand, sums: Self::Sums) -> Self::Sums;
+
+    /// Writes a lane's sums to the block of sums at `block`: `EDGE` rows of `SUM_UNITS` units, at [`sum_position`] for
+    /// the GPU's banks.
+    ///
+    /// # Safety
+    /// `block` points to `SUM_UNITS · EDGE` units, and no other thread writes the part of this `lane`.
+    unsafe fn stage_to_lds(lane: u32, sums: &Self::Sums, block: *mut Unit);
+}
+
+/// Makes the type of a product of blocks from the element types of A and B and of C, a lane's sums, their lane map, the
+/// lane's part of an operand as the instruction takes it, the units of a step in this part, and the instruction.
+#[cfg(target_arch = "amdgpu")]
+macro_rules! product {
+    (
+        $(#[$doc:meta])*
+        $name:ident: $element:ty => $output:ty, [$sum:ty; $sums:literal] in $map:ty,
+        [$part:ty; $parts:literal] from [$($unit:literal),*], $instruction:path
+    ) => {
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl Multiply for $name {
+            type Element = $element;
+            type Output = $output;
+            type Sum = $sum;
+            type Sums = [$sum; $sums];
+            type Operand = [$part; $parts];
+
+            const LANES: usize = <$map>::LANES;
+            const EDGE: usize = <$map>::EDGE;
+            const K_GROUPS: usize = <$map>::K_GROUPS;
+            const OPERAND_UNITS: usize = [$($unit),*].len();
+            const INSTRUCTIONS: usize = $parts;
+            const ZERO: Self::Sums = [0 as $sum; $sums];
+
+            #[inline(always)]
+            fn operand(unit: impl Fn(u32) -> Unit) -> Self::Operand {
+                // SAFETY: both have the same size, and any bits are elements.
+                unsafe { core::mem::transmute([$(unit($unit)),*]) }
+            }
+
+            #[inline(always)]
+            fn multiply(
+                part: usize,
+                a: Self::Operand,
+                b: Self::Operand,
+                sums: Self::Sums,
+            ) -> Self::Sums {
+                if <$map>::SWAPPED {
+                    $instruction(b[part], a[part], sums)
+                } else {
+                    $instruction(a[part], b[part], sums)
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn stage_to_lds(lane: u32, sums: &Self::Sums, block: *mut Unit) {
+                // SAFETY: as the caller promises.
+                unsafe { <$map>::stage_to_lds::<_, $sums, { arch::LDS_BANKS }>(lane, sums, block) };
+            }
+        }
+    };
+}
+
+/// The products of blocks that the GPU has instructions for.
+#[cfg(all(
+    target_arch = "amdgpu",
+    any(
+        ferrowave_gpu = "gfx908",
+        ferrowave_gpu = "gfx90a",
+        ferrowave_gpu = "gfx942",
+        ferrowave_gpu = "gfx950"
+    )
+))]
+#[path = "mfma.rs"]
+mod products;
+#[cfg(all(
+    target_arch = "amdgpu",
+    not(any(
+        ferrowave_gpu = "gfx908",
+        ferrowave_gpu = "gfx90a",
+        ferrowave_gpu = "gfx942",
+        ferrowave_gpu = "gfx950"
+    ))
+))]
+#[path = "wmma.rs"]
+mod products;
+
+#[cfg(target_arch = "amdgpu")]
+pub(crate) use products::*;
