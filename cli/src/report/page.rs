@@ -166,7 +166,9 @@ fn ladder(section: &Section<'_>, number: usize, largest: &[&Row], causes: &[Stri
     let holds = |value: fn(&Row) -> Option<f64>| rows.iter().any(|row| value(row).is_some());
     let has_waits = rows.iter().any(|row| row.modelled.is_some());
     let has_library = holds(|row| row.figures.speedup_over_library);
-    let columns = 6 + usize::from(has_waits) * 2 + usize::from(has_library);
+    let has_times = holds(Row::seconds);
+    let columns =
+        2 + usize::from(has_times) * 4 + usize::from(has_waits) * 2 + usize::from(has_library);
     html! {
         @if has_waits {
             p.legend {
@@ -180,14 +182,19 @@ fn ladder(section: &Section<'_>, number: usize, largest: &[&Row], causes: &[Stri
         }
         div.wide tabindex="0" role="region" aria-labelledby={ "section" (number) } {
             table.ladder {
-                caption { "Kernels in the order of the ladder. Bars show the share of the GPU's peak." }
+                caption {
+                    "Kernels in the order of the ladder."
+                    @if has_times { " Bars show the share of the GPU's peak." }
+                }
                 thead {
                     tr {
                         th scope="col" { "kernel" }
-                        (sortable("TFLOP/s", false, true))
-                        (sortable("of peak", false, true))
-                        (sortable("ms", true, false))
-                        (sortable("× step before", false, false))
+                        @if has_times {
+                            (sortable("TFLOP/s", false, true))
+                            (sortable("of peak", false, true))
+                            (sortable("ms", true, false))
+                            (sortable("× step before", false, false))
+                        }
                         @if has_library { (sortable("× AMD's library", false, false)) }
                         @if has_waits {
                             th.wide-only scope="col" { "waves' cycles" }
@@ -207,19 +214,21 @@ fn ladder(section: &Section<'_>, number: usize, largest: &[&Row], causes: &[Stri
                                     div.setback { (setback) }
                                 }
                             }
-                            @let rate = row.figures.operations_per_second.map(|rate| rate / 1e12);
-                            (number_cell(rate, digits, true))
-                            td.share data-value=[row.figures.share_of_peak] {
-                                @if let Some(share) = row.figures.share_of_peak {
-                                    span.bar { span style={ "width:" (format!("{:.1}", 100.0 * share.min(1.0))) "%" } {} }
-                                    (format!("{:.1} %", 100.0 * share))
-                                    @if let Some(clock_hz) = row.measured.as_ref().and_then(|time| time.clock_hz) {
-                                        span.size { (format!(" at {:.0} MHz", clock_hz / 1e6)) }
+                            @if has_times {
+                                @let rate = row.figures.operations_per_second.map(|rate| rate / 1e12);
+                                (number_cell(rate, digits, true))
+                                td.share data-value=[row.figures.share_of_peak] {
+                                    @if let Some(share) = row.figures.share_of_peak {
+                                        span.bar { span style={ "width:" (format!("{:.1}", 100.0 * share.min(1.0))) "%" } {} }
+                                        (format!("{:.1} %", 100.0 * share))
+                                        @if let Some(clock_hz) = row.measured.as_ref().and_then(|time| time.clock_hz) {
+                                            span.size { (format!(" at {:.0} MHz", clock_hz / 1e6)) }
+                                        }
                                     }
                                 }
+                                (number_cell(row.seconds().map(|seconds| 1e3 * seconds), digits, false))
+                                (number_cell(row.figures.speedup_over_previous, digits, false))
                             }
-                            (number_cell(row.seconds().map(|seconds| 1e3 * seconds), digits, false))
-                            (number_cell(row.figures.speedup_over_previous, digits, false))
                             @if has_library { (number_cell(row.figures.speedup_over_library, digits, false)) }
                             @if has_waits {
                                 td.wide-only { @if let Some(time) = &row.modelled { (cycles(time, causes)) } }
