@@ -73,6 +73,10 @@ pub enum Variant {
     WmmaInterleaved,
     /// [`SplitK`](Self::SplitK) by WMMA.
     WmmaSplitK,
+    /// [`WmmaSplitK`](Self::WmmaSplitK) with 64 × 64 tiles, for small problems.
+    WmmaSplitK64x64,
+    /// [`WmmaSplitK`](Self::WmmaSplitK) with 32 × 64 tiles, for products of few rows.
+    WmmaSplitK32x64,
 }
 
 impl Variant {
@@ -107,6 +111,8 @@ impl Variant {
             Self::WmmaSwizzled => "wmma_swizzled",
             Self::WmmaInterleaved => "wmma_interleaved",
             Self::WmmaSplitK => "wmma_split_k",
+            Self::WmmaSplitK64x64 => "wmma_split_k_64x64",
+            Self::WmmaSplitK32x64 => "wmma_split_k_32x64",
         }
     }
 
@@ -119,9 +125,12 @@ impl Variant {
             | Self::RegisterTiled8x8
             | Self::Vectorized
             | Self::DoubleBuffered => Unit::Vector,
-            Self::WmmaWide | Self::WmmaSwizzled | Self::WmmaInterleaved | Self::WmmaSplitK => {
-                Unit::Wmma
-            }
+            Self::WmmaWide
+            | Self::WmmaSwizzled
+            | Self::WmmaInterleaved
+            | Self::WmmaSplitK
+            | Self::WmmaSplitK64x64
+            | Self::WmmaSplitK32x64 => Unit::Wmma,
             Self::MfmaUncached
             | Self::MfmaLds
             | Self::MfmaDoubleBuffered
@@ -697,6 +706,22 @@ const WMMA_SPLIT_K: Step = Step {
     variant: Variant::WmmaSplitK,
     reduction: Reduction::SplitK,
     ..WMMA_INTERLEAVED
+};
+
+/// [`Variant::WmmaSplitK64x64`]: 2 × 2 waves of 32 × 32.
+const WMMA_SPLIT_K_64X64: Step = Step {
+    variant: Variant::WmmaSplitK64x64,
+    tile: (64, 64),
+    waves: (2, 2),
+    ..WMMA_SPLIT_K
+};
+
+/// [`Variant::WmmaSplitK32x64`]: 1 × 2 waves of 32 × 32.
+const WMMA_SPLIT_K_32X64: Step = Step {
+    variant: Variant::WmmaSplitK32x64,
+    tile: (32, 64),
+    waves: (1, 2),
+    ..WMMA_SPLIT_K
 };
 
 /// Makes the catalogue from the list of kernels.

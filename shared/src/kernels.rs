@@ -116,6 +116,11 @@ macro_rules! for_each_kernel {
                 gemm_wmma_split_k_f16: WMMA_SPLIT_K, F16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
                 gemm_wmma_split_k_bf16: WMMA_SPLIT_K, BF16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
                 gemm_wmma_split_k_i8: WMMA_SPLIT_K, I8, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_split_k_64x64_f16: WMMA_SPLIT_K_64X64, F16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_split_k_64x64_bf16: WMMA_SPLIT_K_64X64, BF16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_split_k_64x64_i8: WMMA_SPLIT_K_64X64, I8, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_split_k_32x64_f16: WMMA_SPLIT_K_32X64, F16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
+                gemm_wmma_split_k_32x64_bf16: WMMA_SPLIT_K_32X64, BF16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151"];
             }
         }
     };

@@ -364,7 +364,10 @@ const fn reach(variant: Variant) -> f64 {
         Variant::DoubleBuffered => 42.0,
         // Below the steps that they are made of, so that they win only by their use of the compute units.
         Variant::SplitK | Variant::StreamK | Variant::WmmaSplitK => 44.0,
-        Variant::SplitK64x64 | Variant::SplitK32x64 => 40.0,
+        Variant::SplitK64x64
+        | Variant::SplitK32x64
+        | Variant::WmmaSplitK64x64
+        | Variant::WmmaSplitK32x64 => 40.0,
         Variant::MfmaWide | Variant::WmmaWide => 45.0,
         Variant::MfmaSwizzled | Variant::WmmaSwizzled => 50.0,
         Variant::MfmaDirectToLds => 55.0,

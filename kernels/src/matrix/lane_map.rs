@@ -1,7 +1,8 @@
 //! Which lane of a wave holds which element of a matrix instruction, and how the sums of lanes become rows of C.
 //!
 //! The maps are those of the CDNA ISA documents, chapter «Matrix arithmetic instructions», and of the RDNA 3 ISA guide,
-//! 7.9 «Wave Matrix Multiply Accumulate (WMMA)». No other module contains them.
+//! 7.9 «Wave Matrix Multiply Accumulate (WMMA)», as GPUOpen's «How to accelerate AI applications on RDNA 3 using WMMA» uses
+//! them. No other module contains them.
 #![expect(
     clippy::needless_range_loop,
     reason = "loops over iterators unroll too late, and leave the registers in memory"

@@ -202,6 +202,12 @@ macro_rules! step {
     (WMMA_SPLIT_K, $row:ty) => {
         s16_split_k::run::<$row>
     };
+    (WMMA_SPLIT_K_64X64, $row:ty) => {
+        s16_split_k::run::<$row>
+    };
+    (WMMA_SPLIT_K_32X64, $row:ty) => {
+        s16_split_k::run::<$row>
+    };
 }
 
 /// The LDS layout of a step from 11 on, for elements of `$size` bytes.
