@@ -25,6 +25,8 @@ use super::{
 struct Known {
     device: Arc<Device>,
     range: Range<u64>,
+    /// Where the allocation begins.
+    base: u64,
     is_managed: bool,
 }
 
@@ -41,6 +43,7 @@ impl Known {
                 let made = device.allocations.get(info.base);
                 Ok(Known {
                     range: start..start + bytes as u64,
+                    base: info.base,
                     is_managed: made.is_some_and(|made| matches!(made.by, MadeBy::Managed)),
                     device,
                 })
@@ -207,6 +210,20 @@ pub(super) unsafe fn hipMemRangeGetAttribute(
     bytes: usize,
 ) -> Result<(), Failure> {
     let known = Known::new(address, bytes)?;
+    if !known.is_managed && attribute == Attribute::hipMemRangeAttributeCoherencyMode {
+        // The only one that the driver has of memory of `hipMalloc`, which is coarse-grained unless its flags say otherwise.
+        let fine = [
+            abi::hipDeviceMallocFinegrained,
+            abi::hipDeviceMallocUncached,
+        ];
+        let made = known.device.allocations.get(known.base);
+        let coarse = match made {
+            Some(made) if matches!(made.by, MadeBy::Device) => !fine.contains(&made.flags),
+            _ => return known.managed(address),
+        };
+        // SAFETY: the caller upholds HIP's contract.
+        return unsafe { write(data, data_bytes, &[coarse.into()]) };
+    }
     known.managed(address)?;
     let words = data_bytes / size_of::<c_int>();
     let answer = answer(attribute, &known.device.advised.of(&known.range), words);
@@ -216,13 +233,22 @@ pub(super) unsafe fn hipMemRangeGetAttribute(
             attribute.0
         ))
     })?;
-    if data.is_null() || data_bytes == 0 || data_bytes != size_of_val(&*answer) {
+    // SAFETY: the caller upholds HIP's contract.
+    unsafe { write(data, data_bytes, &answer) }
+}
+
+/// Writes an answer.
+///
+/// # Safety
+/// `data` is null or valid for writes of `bytes` bytes.
+unsafe fn write(data: *mut c_void, bytes: usize, answer: &[c_int]) -> Result<(), Failure> {
+    if data.is_null() || bytes == 0 || bytes != size_of_val(answer) {
         return Err(Failure::value(format_args!(
-            "{data_bytes} bytes at {data:p} for the answer; it has 4, a list of devices a multiple of 4"
+            "{bytes} bytes at {data:p} for the answer; it has 4, a list of devices a multiple of 4"
         )));
     }
-    for (index, word) in answer.into_iter().enumerate() {
-        // SAFETY: HIP's contract: the address has `data_bytes` bytes, which are these words.
+    for (index, &word) in answer.iter().enumerate() {
+        // SAFETY: guaranteed by the caller, as the lengths agree.
         unsafe { data.cast::<c_int>().add(index).write_unaligned(word) }
     }
     Ok(())

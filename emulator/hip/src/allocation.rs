@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{c_uint, c_void},
-    ptr,
+    io, ptr,
     sync::Arc,
 };
 
@@ -27,7 +27,7 @@ use super::{
         allocations::{Made, MadeBy},
     },
 };
-use ferrowave_emulator::memory::{AllocationKind, MemoryError};
+use ferrowave_emulator::memory::{AllocationKind, MemoryError, PAGE_BYTES};
 
 /// Waits for all devices, any of which may be using the memory.
 pub(super) fn wait_for_devices() -> Result<(), Failure> {
@@ -133,6 +133,12 @@ pub(super) unsafe fn hipExtMallocWithFlags(
     flags: c_uint,
 ) -> Result<(), Failure> {
     let address = out!(address);
+    // A signal has 8 bytes.
+    if flags == abi::hipMallocSignalMemory && bytes != 8 {
+        return Err(Failure::value(format_args!(
+            "{bytes} bytes of memory for a signal, which has 8"
+        )));
+    }
     if flags > abi::hipDeviceMallocContiguous {
         return Err(Failure::value(format_args!(
             "flags are {flags:#x}, but must be from 0 to {}",
@@ -175,6 +181,9 @@ pub(super) unsafe fn hipMallocManaged(
         return Err(Failure::value(format_args!(
             "flags are {flags:#x}, but must be 1 (hipMemAttachGlobal) or 2 (hipMemAttachHost)"
         )));
+    }
+    if bytes == 0 {
+        return Err(Failure::value("0 bytes of managed memory"));
     }
     let device = Runtime::get().current()?;
     address.set(device.allocate(bytes, MadeBy::Managed, flags)?);
@@ -271,6 +280,7 @@ pub(super) unsafe fn hipMallocFromPoolAsync(
         true => pool::current(&stream.device)?,
         false => pool::pool(pool)?,
     };
+    pool.has_room(bytes)?;
     if capture::is_captured(&stream) {
         if bytes == 0 {
             address.set(ptr::null_mut());
@@ -339,6 +349,12 @@ pub(super) unsafe fn hipHostMalloc(
             "flags are {flags:#x}, of which only {known:#x} are known"
         )));
     }
+    let both = abi::hipHostMallocCoherent | abi::hipHostMallocNonCoherent;
+    if flags & both == both {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}: memory is coherent or it is not"
+        )));
+    }
     let device = Runtime::get().current()?;
     address.set(device.allocate(bytes, MadeBy::Host, flags)?);
     Ok(())
@@ -359,6 +375,24 @@ pub(super) unsafe fn hipHostFree(address: *mut c_void) -> Result<(), Failure> {
 }
 
 pub(super) use hipHostFree as hipFreeHost;
+
+/// Whether the program has memory at all these addresses, as far as the system tells.
+fn is_mapped(address: usize, bytes: usize) -> bool {
+    let start = address / PAGE_BYTES * PAGE_BYTES;
+    let Some(bytes) = (address - start).checked_add(bytes) else {
+        return false;
+    };
+    // It only looks at the range: Linux's msync(2) has nothing to do for MS_ASYNC, but fails for addresses without memory.
+    // SAFETY: the call changes nothing.
+    let failed = unsafe {
+        libc::msync(
+            ptr::with_exposed_provenance_mut(start),
+            bytes,
+            libc::MS_ASYNC,
+        )
+    } != 0;
+    !failed || io::Error::last_os_error().raw_os_error() != Some(libc::ENOMEM)
+}
 
 pub(super) unsafe fn hipHostRegister(
     address: *mut c_void,
@@ -382,6 +416,11 @@ pub(super) unsafe fn hipHostRegister(
         )));
     }
     let device = Runtime::get().current()?;
+    if !is_mapped(address.addr(), bytes) {
+        return Err(Failure::value(format_args!(
+            "{bytes} bytes at {address:p} are not all memory of the program"
+        )));
+    }
     let base = address.expose_provenance() as u64;
     device.memory.register(base, bytes)?;
     if let Err(error) = lend(base, bytes, &device) {
@@ -394,6 +433,9 @@ pub(super) unsafe fn hipHostRegister(
 
 pub(super) unsafe fn hipHostUnregister(address: *mut c_void) -> Result<(), Failure> {
     capture::refuse_unsafe()?;
+    if address.is_null() {
+        return Err(Failure::value("host_ptr is null"));
+    }
     let base = address.addr() as u64;
     let registered = |by: &MadeBy| matches!(by, MadeBy::Registered);
     let missing = || {
@@ -437,19 +479,28 @@ pub(super) unsafe fn hipMemGetInfo(free: *mut usize, total: *mut usize) -> Resul
 pub(super) unsafe fn hipStreamAttachMemAsync(
     stream: hipStream_t,
     address: *mut c_void,
-    _bytes: usize,
+    bytes: usize,
     flags: c_uint,
 ) -> Result<(), Failure> {
+    const SINGLE: c_uint = 4;
     self::stream(stream)?;
     if ![1, 2, 4].contains(&flags) {
         return Err(Failure::value(format_args!(
             "flags are {flags:#x}, but must be 1, 2 or 4"
         )));
     }
-    find(
-        address,
-        |by| matches!(by, MadeBy::Managed),
-        "hipMallocManaged",
-    )
-    .map(drop)
+    if flags == SINGLE && stream.is_null() {
+        return Err(Failure::value(
+            "memory cannot be attached to the default stream alone",
+        ));
+    }
+    let is_managed = |by: &MadeBy| matches!(by, MadeBy::Managed);
+    let (device, _) = find(address, is_managed, "hipMallocManaged")?;
+    let all = device.memory.find(address.addr() as u64);
+    match all.map_or(0, |info| info.bytes) {
+        all if bytes == 0 || bytes == all => Ok(()),
+        all => Err(Failure::value(format_args!(
+            "{bytes} bytes of an allocation of {all}, which is attached as a whole"
+        ))),
+    }
 }

@@ -6,8 +6,8 @@ use std::{
 };
 
 use ferrowave_hip_abi::{
-    self as abi, HIP_MEMCPY3D, hip_Memcpy2D, hipArray_t, hipDeviceptr_t, hipMemcpy3DParms,
-    hipMemcpy3DPeerParms, hipMemcpyKind, hipMemoryType, hipStream_t,
+    self as abi, HIP_MEMCPY3D, hip_Memcpy2D, hipArray_t, hipDeviceptr_t, hipError_t,
+    hipMemcpy3DParms, hipMemcpy3DPeerParms, hipMemcpyKind, hipMemoryType, hipStream_t,
 };
 
 use super::{
@@ -575,6 +575,7 @@ pub(super) fn to_symbol(
     offset: usize,
     kind: hipMemcpyKind,
 ) -> Result<Transfer, Failure> {
+    direction(kind, hipMemcpyKind::hipMemcpyDeviceToHost)?;
     self::bytes(inside(symbol, bytes, offset)?, from, bytes, kind)
 }
 
@@ -586,7 +587,19 @@ pub(super) fn from_symbol(
     offset: usize,
     kind: hipMemcpyKind,
 ) -> Result<Transfer, Failure> {
+    direction(kind, hipMemcpyKind::hipMemcpyHostToDevice)?;
     self::bytes(to, inside(symbol, bytes, offset)?, bytes, kind)
+}
+
+/// Checks the kind of a copy to or from a variable, which must not go `against` it, nor between host memory.
+fn direction(kind: hipMemcpyKind, against: hipMemcpyKind) -> Result<(), Failure> {
+    if kind == against || kind == hipMemcpyKind::hipMemcpyHostToHost {
+        return Err(Failure::new(
+            hipError_t::hipErrorInvalidMemcpyDirection,
+            format_args!("{} is not the kind of a copy in this direction", kind.0),
+        ));
+    }
+    Ok(())
 }
 
 /// The address of a part of a program's device variable.

@@ -12,7 +12,6 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
-    context,
     error::{Failure, out},
     objects::owner::{AddressOwner, owner_of},
     runtime::{
@@ -148,9 +147,6 @@ impl Answer {
 
 fn answer(owner: &Owner, attribute: Attribute, address: *mut c_void) -> Result<Answer, Failure> {
     Ok(match attribute {
-        Attribute::HIP_POINTER_ATTRIBUTE_CONTEXT => {
-            Answer::Pointer(context::primary(&owner.device).cast())
-        }
         Attribute::HIP_POINTER_ATTRIBUTE_MEMORY_TYPE => Answer::Unsigned(owner.memory_type().0),
         Attribute::HIP_POINTER_ATTRIBUTE_DEVICE_POINTER => Answer::Pointer(address),
         Attribute::HIP_POINTER_ATTRIBUTE_HOST_POINTER if owner.on_host() => {
@@ -172,13 +168,15 @@ fn answer(owner: &Owner, attribute: Attribute, address: *mut c_void) -> Result<A
         }
         Attribute::HIP_POINTER_ATTRIBUTE_RANGE_SIZE => Answer::Number(owner.info.bytes as u64),
         Attribute::HIP_POINTER_ATTRIBUTE_MAPPED => Answer::Bool(true),
-        Attribute::HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS
-        | Attribute::HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE
-        | Attribute::HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE => Answer::Bool(false),
-        Attribute::HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => Answer::Number(0),
+        Attribute::HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => Answer::Bool(false),
         // Read and write.
         Attribute::HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS => Answer::Unsigned(3),
-        Attribute::HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE
+        // As in CLR, except for the pool.
+        Attribute::HIP_POINTER_ATTRIBUTE_CONTEXT
+        | Attribute::HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE
+        | Attribute::HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
+        | Attribute::HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES
+        | Attribute::HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE
         | Attribute::HIP_POINTER_ATTRIBUTE_P2P_TOKENS => {
             return Err(Failure::new(
                 hipError_t::hipErrorNotSupported,
@@ -230,8 +228,10 @@ pub(super) unsafe fn hipDrvPointerGetAttributes(
     data: *mut *mut c_void,
     address: hipDeviceptr_t,
 ) -> Result<(), Failure> {
-    if attributes.is_null() || data.is_null() {
-        return Err(Failure::value("attributes or data is null"));
+    if attributes.is_null() || data.is_null() || address.is_null() || count == 0 {
+        return Err(Failure::value(format_args!(
+            "{count} attributes at {attributes:p} of {address:p}, with answers at {data:p}"
+        )));
     }
     let owner = owner(address.addr() as u64)?;
     for index in 0..count as usize {
@@ -242,14 +242,13 @@ pub(super) unsafe fn hipDrvPointerGetAttributes(
                 data.add(index).read_unaligned(),
             )
         };
-        if let Some(owner) = &owner {
-            let answer = answer(owner, attribute, address)?;
-            // SAFETY: the caller upholds HIP's contract.
-            unsafe { answer.write(place) }?;
-        } else {
-            // SAFETY: the caller upholds HIP's contract.
-            unsafe { nothing(attribute).write(place) }?;
-        }
+        let found = owner
+            .as_ref()
+            .map(|owner| answer(owner, attribute, address));
+        // As in CLR, what has no answer is 0, and no error.
+        let answer = found.and_then(Result::ok);
+        // SAFETY: the caller upholds HIP's contract.
+        unsafe { answer.unwrap_or_else(|| nothing(attribute)).write(place) }?;
     }
     Ok(())
 }

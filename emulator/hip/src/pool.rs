@@ -25,6 +25,8 @@ pub(super) struct Pool {
     pub(super) device: Arc<Device>,
     /// The bytes in use; the pool's allocations share it.
     pub(super) used: Arc<Count>,
+    /// The most bytes that may be in use; 0 for no limit.
+    most: usize,
     /// How processes share it.
     pub(super) handle_type: HandleType,
     /// The attributes that the program can set, in order. They have no effect.
@@ -42,6 +44,7 @@ impl Pool {
         Pool {
             device,
             used: Arc::default(),
+            most: 0,
             handle_type,
             settings: settings.map(AtomicU64::new),
         }
@@ -56,6 +59,21 @@ impl Pool {
     /// Keeps the pool, and returns its handle.
     pub(super) fn keep(self) -> hipMemPool_t {
         ptr::without_provenance_mut(POOLS.insert(Arc::new(self)))
+    }
+
+    /// Checks that `bytes` more may be in use.
+    pub(super) fn has_room(&self, bytes: usize) -> Result<(), Failure> {
+        let used = self.used.now();
+        if self.most != 0 && used.saturating_add(bytes as u64) > self.most as u64 {
+            return Err(Failure::new(
+                hipError_t::hipErrorOutOfMemory,
+                format_args!(
+                    "{bytes} bytes asked for, {used} of the pool's {} are in use",
+                    self.most
+                ),
+            ));
+        }
+        Ok(())
     }
 
     /// The setting of an attribute, if it can be set.
@@ -173,7 +191,11 @@ pub(super) unsafe fn hipMemPoolCreate(
         ));
     }
     let device = located(properties.location)?;
-    pool.set(Pool::new(device, handle_type).keep());
+    let new = Pool {
+        most: properties.maxSize,
+        ..Pool::new(device, handle_type)
+    };
+    pool.set(new.keep());
     Ok(())
 }
 
@@ -185,7 +207,8 @@ fn located(location: hipMemLocation) -> Result<Arc<Device>, Failure> {
             location.r#type.0
         )));
     }
-    Runtime::get().device(location.id)
+    let device = Runtime::get().device(location.id);
+    device.map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))
 }
 
 pub(super) unsafe fn hipMemPoolDestroy(pool: hipMemPool_t) -> Result<(), Failure> {
@@ -276,6 +299,12 @@ pub(super) unsafe fn hipMemPoolSetAccess(
         // SAFETY: HIP's contract: the list has `count` elements.
         let access = unsafe { list.add(index).read_unaligned() };
         let device = located(access.location)?;
+        if ![0, 1, 3].contains(&access.flags.0) {
+            return Err(Failure::value(format_args!(
+                "the access is {}, but must be 0 (none), 1 (read) or 3 (read and write)",
+                access.flags.0
+            )));
+        }
         let own = Arc::ptr_eq(&device, &pool.device);
         let all = access.flags == hipMemAccessFlags::hipMemAccessFlagsProtReadWrite;
         if own != all {

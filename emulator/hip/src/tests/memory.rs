@@ -289,3 +289,70 @@ fn memory_is_told_to_those_who_ask() {
     assert_eq!(free, total);
     assert_ne!(total, 0);
 }
+
+#[test]
+fn what_no_allocation_can_be_is_refused() {
+    let _device = TestDevice::new(Gpu::Gfx90a);
+    let mut none = ptr::null_mut();
+    let both = hipHostMallocCoherent | hipHostMallocNonCoherent;
+    // SAFETY: the result pointer is valid; HIP checks the addresses.
+    unsafe {
+        let managed = hipMallocManaged(&mut none, 0, hipMemAttachGlobal);
+        fails(managed, INVALID, "0 bytes of managed memory");
+        fails(hipHostMalloc(&mut none, 8, both), INVALID, "coherent");
+        for bytes in [0, 4096] {
+            let signal = hipExtMallocWithFlags(&mut none, bytes, hipMallocSignalMemory);
+            fails(signal, INVALID, "which has 8");
+        }
+        // A page behind which there is nothing, by all odds: the system reserved both, and one went.
+        let pages = libc::mmap(
+            ptr::null_mut(),
+            8192,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        let end = usize::MAX - pages.addr();
+        fails(hipHostRegister(pages, end, 0), INVALID, "not all memory");
+        succeeds(hipHostRegister(pages.byte_add(100), 8000, 0));
+        succeeds(hipHostUnregister(pages.byte_add(100)));
+        libc::munmap(pages, 8192);
+        fails(hipHostUnregister(ptr::null_mut()), INVALID, "null");
+    }
+}
+
+#[test]
+fn memory_is_attached_as_a_whole() {
+    let _device = TestDevice::new(Gpu::Gfx90a);
+    let stream = stream();
+    // SAFETY: the result pointer is valid; HIP checks the addresses.
+    unsafe {
+        let data = result(|address| hipMallocManaged(address, 100, hipMemAttachHost));
+        succeeds(hipStreamAttachMemAsync(stream, data, 100, 4));
+        succeeds(hipStreamAttachMemAsync(ptr::null_mut(), data, 0, 2));
+        let part = hipStreamAttachMemAsync(stream, data, 99, 4);
+        fails(part, INVALID, "99 bytes of an allocation of 100");
+        let everyone = hipStreamAttachMemAsync(ptr::null_mut(), data, 100, 4);
+        fails(everyone, INVALID, "default stream");
+    }
+}
+
+#[test]
+fn device_memory_is_coarse_grained_unless_flags_say_otherwise() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    for (flags, coarse) in [(0, 1), (hipDeviceMallocFinegrained, 0)] {
+        // SAFETY: the result pointers are valid.
+        unsafe {
+            let data: *mut c_void = result(|address| hipExtMallocWithFlags(address, 64, flags));
+            let mode = hipMemRangeAttribute::hipMemRangeAttributeCoherencyMode;
+            let inside = data.byte_add(4);
+            let found: c_int =
+                result(|word: *mut c_int| hipMemRangeGetAttribute(word.cast(), 4, mode, inside, 8));
+            assert_eq!(found, coarse);
+            let mut words = [0; 2];
+            let long = hipMemRangeGetAttribute(words.as_mut_ptr().cast(), 8, mode, data, 8);
+            fails(long, INVALID, "8 bytes");
+        }
+    }
+}

@@ -180,6 +180,35 @@ fn pools_count_what_is_taken_from_them() {
         assert_eq!(bytes(), 0);
         let own: hipMemPool_t = result(|pool| hipDeviceGetMemPool(pool, device.0));
         let invalid = hipError_t::hipErrorInvalidValue;
+        let small = hipMemPoolProps {
+            maxSize: 1000,
+            ..properties
+        };
+        let small: hipMemPool_t = result(|pool| hipMemPoolCreate(pool, &small));
+        let mut more = ptr::null_mut();
+        let mut take = |bytes| hipMallocFromPoolAsync(&mut more, bytes, small, ptr::null_mut());
+        succeeds(take(600));
+        let out = hipError_t::hipErrorOutOfMemory;
+        fails(take(401), out, "600 of the pool's 1000 are in use");
+        succeeds(take(400));
+        let elsewhere = hipMemPoolProps {
+            location: hipMemLocation {
+                id: 99,
+                ..properties.location
+            },
+            ..properties
+        };
+        let mut none = ptr::null_mut();
+        fails(hipMemPoolCreate(&mut none, &elsewhere), invalid, "99");
+        let odd = hipMemAccessDesc {
+            location: properties.location,
+            flags: hipMemAccessFlags(2),
+        };
+        fails(
+            hipMemPoolSetAccess(pool, &odd, 1),
+            invalid,
+            "the access is 2",
+        );
         fails(hipMemPoolDestroy(own), invalid, "cannot be destroyed");
         succeeds(hipDeviceSetMemPool(device.0, pool));
         assert_eq!(
@@ -285,4 +314,45 @@ fn what_the_emulator_has_not_says_so() {
             "no hipCreateSurfaceObject",
         );
     }
+}
+
+#[test]
+fn what_an_address_has_no_answer_to_is_as_in_clr() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let data = allocate(64);
+    let context = hipPointer_attribute::HIP_POINTER_ATTRIBUTE_CONTEXT;
+    let size = hipPointer_attribute::HIP_POINTER_ATTRIBUTE_RANGE_SIZE;
+    let (mut first, mut second) = (7_u64, 7_u64);
+    let mut answers = [(&raw mut first).cast(), (&raw mut second).cast()];
+    let mut attributes = [context, size];
+    let (null, invalid) = (ptr::null_mut(), hipError_t::hipErrorInvalidValue);
+    // SAFETY: the lists have two elements, the answers eight bytes each.
+    unsafe {
+        let alone = hipPointerGetAttribute(answers[0], context, data);
+        fails(alone, hipError_t::hipErrorNotSupported, "attribute 1");
+        let mut ask = |count, address| {
+            let (attributes, answers) = (attributes.as_mut_ptr(), answers.as_mut_ptr());
+            hipDrvPointerGetAttributes(count, attributes, answers, address)
+        };
+        succeeds(ask(2, data));
+        fails(ask(0, data), invalid, "0 attributes");
+        fails(ask(2, null), invalid, "2 attributes");
+        let word = (&raw mut first).cast::<c_void>();
+        let direction = hipError_t::hipErrorInvalidMemcpyDirection;
+        let (to, from) = (
+            hipMemcpyKind::hipMemcpyHostToDevice,
+            hipMemcpyKind::hipMemcpyDeviceToHost,
+        );
+        fails(
+            hipMemcpyToSymbol(data, word, 4, 0, from),
+            direction,
+            "2 is not",
+        );
+        fails(
+            hipMemcpyFromSymbol(word, data, 4, 0, to),
+            direction,
+            "1 is not",
+        );
+    }
+    assert_eq!((first, second), (0, 64));
 }
