@@ -19,9 +19,9 @@ use super::{
         opened,
         operation::Operation,
         owner::{AddressOwner, owner_of},
-        stream::stream,
+        stream::{StreamRef, stream},
     },
-    pool,
+    pool::{self, Pool},
     runtime::{
         Device, Runtime,
         allocations::{Made, MadeBy},
@@ -264,8 +264,11 @@ pub(super) unsafe fn hipMallocAsync(
     bytes: usize,
     stream: hipStream_t,
 ) -> Result<(), Failure> {
-    // SAFETY: the caller upholds the same contract.
-    unsafe { hipMallocFromPoolAsync(address, bytes, ptr::null_mut(), stream) }
+    let address = out!(address);
+    let stream = self::stream(stream)?;
+    let pool = pool::current(&stream.device)?;
+    address.set(from_pool(&pool, bytes, &stream)?);
+    Ok(())
 }
 
 pub(super) unsafe fn hipMallocFromPoolAsync(
@@ -276,24 +279,26 @@ pub(super) unsafe fn hipMallocFromPoolAsync(
 ) -> Result<(), Failure> {
     let address = out!(address);
     let stream = self::stream(stream)?;
-    let pool = match pool.is_null() {
-        true => pool::current(&stream.device)?,
-        false => pool::pool(pool)?,
-    };
+    let pool = pool::pool(pool)?;
+    address.set(from_pool(&pool, bytes, &stream)?);
+    Ok(())
+}
+
+/// Allocates from a pool, in a stream; null for 0 bytes.
+fn from_pool(pool: &Pool, bytes: usize, stream: &StreamRef) -> Result<*mut c_void, Failure> {
     pool.has_room(bytes)?;
-    if capture::is_captured(&stream) {
+    if capture::is_captured(stream) {
         if bytes == 0 {
-            address.set(ptr::null_mut());
-            return Ok(());
+            return Ok(ptr::null_mut());
         }
         let memory = GraphMemory::new(&pool.device, bytes)?;
-        address.set(memory.address());
-        return stream.submit(Operation::Allocate(memory));
+        let address = memory.address();
+        stream.submit(Operation::Allocate(memory))?;
+        return Ok(address);
     }
     // Allocates immediately, which is at least as early as in stream order.
-    let device = Arc::clone(&pool.device);
-    address.set(device.allocate(bytes, MadeBy::Pool(Arc::clone(&pool.used)), 0)?);
-    Ok(())
+    let by = MadeBy::Pool(Arc::clone(&pool.used));
+    pool.device.allocate(bytes, by, 0)
 }
 
 pub(super) unsafe fn hipFreeAsync(

@@ -201,7 +201,9 @@ impl Named {
                 (self.device, false)
             }
             hipMemoryType::hipMemoryTypeArray => {
-                let array = array(self.array)?;
+                // The driver's functions have this code for what is no array.
+                let array = array(self.array)
+                    .map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))?;
                 return Ok((array.side(self.at, extent, what)?, true));
             }
             hipMemoryType(other) => {

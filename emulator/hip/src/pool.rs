@@ -190,7 +190,7 @@ pub(super) unsafe fn hipMemPoolCreate(
             ),
         ));
     }
-    let device = located(properties.location)?;
+    let device = given(properties.location)?;
     let new = Pool {
         most: properties.maxSize,
         ..Pool::new(device, handle_type)
@@ -207,8 +207,12 @@ fn located(location: hipMemLocation) -> Result<Arc<Device>, Failure> {
             location.r#type.0
         )));
     }
-    let device = Runtime::get().device(location.id);
-    device.map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))
+    Runtime::get().device(location.id)
+}
+
+/// The same, with the code of the functions that do not take a device that does not exist for one (`hip_mempool.cpp`).
+fn given(location: hipMemLocation) -> Result<Arc<Device>, Failure> {
+    located(location).map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))
 }
 
 pub(super) unsafe fn hipMemPoolDestroy(pool: hipMemPool_t) -> Result<(), Failure> {
@@ -327,7 +331,7 @@ pub(super) unsafe fn hipMemPoolGetAccess(
 ) -> Result<(), Failure> {
     let flags = out!(flags);
     let pool = self::pool(pool)?;
-    let device = located(read!(location))?;
+    let device = given(read!(location))?;
     flags.set(match Arc::ptr_eq(&device, &pool.device) {
         true => hipMemAccessFlags::hipMemAccessFlagsProtReadWrite,
         false => hipMemAccessFlags::hipMemAccessFlagsProtNone,

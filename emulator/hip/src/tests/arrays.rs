@@ -211,6 +211,15 @@ fn rows_and_layers_go_where_they_belong() {
         );
         // The driver's functions have another code.
         let data = allocate(64);
+        let described = hip_Memcpy2D {
+            srcMemoryType: hipMemoryType::hipMemoryTypeArray,
+            dstMemoryType: hipMemoryType::hipMemoryTypeDevice,
+            dstDevice: data,
+            WidthInBytes: 8,
+            Height: 1,
+            ..hip_Memcpy2D::ZERO
+        };
+        fails(hipMemcpyParam2D(&described), INVALID, "array");
         for copied in [
             hipMemcpyAtoH(to, null, 0, 8),
             hipMemcpyAtoHAsync(to, null, 0, 8, ptr::null_mut()),

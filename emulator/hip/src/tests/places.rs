@@ -209,6 +209,19 @@ fn pools_count_what_is_taken_from_them() {
             invalid,
             "the access is 2",
         );
+        let other = hipMemAccessDesc {
+            location: elsewhere.location,
+            flags: hipMemAccessFlags::hipMemAccessFlagsProtReadWrite,
+        };
+        let device_code = hipError_t::hipErrorInvalidDevice;
+        fails(hipMemPoolSetAccess(pool, &other, 1), device_code, "99");
+        let mut location = elsewhere.location;
+        let mut flags = hipMemAccessFlags(0);
+        let asked = hipMemPoolGetAccess(&mut flags, pool, &mut location);
+        fails(asked, invalid, "99");
+        let no_pool =
+            hipMallocFromPoolAsync(&mut ptr::null_mut(), 8, ptr::null_mut(), ptr::null_mut());
+        fails(no_pool, invalid, "0x0 is not a memory pool");
         fails(hipMemPoolDestroy(own), invalid, "cannot be destroyed");
         succeeds(hipDeviceSetMemPool(device.0, pool));
         assert_eq!(
