@@ -76,9 +76,10 @@ impl<'a> EmulatedLibraries<'a> {
             command.env(PARAMETERS_VARIABLE, file);
         }
         let ended = child::run(&mut command, self.time_limit).map_err(Failure::failed)?;
-        let lines = ended.output.lines();
-        let row = lines.filter_map(|line| serde_json::from_str::<Row>(line).ok());
-        let (End::Code(0), Some(mut row)) = (ended.end, row.last()) else {
+        // HIP may write lines, too.
+        let mut lines = ended.output.lines().rev();
+        let row = lines.find_map(|line| serde_json::from_str::<Row>(line).ok());
+        let (End::Code(0), Some(mut row)) = (ended.end, row) else {
             // Only a product that the library refuses leaves the others.
             if ended.end != End::Code(1) {
                 self.vendors.retain(|other| *other != vendor);
