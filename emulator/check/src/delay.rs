@@ -11,7 +11,10 @@ use rand::{RngExt as _, SeedableRng};
 use rand_pcg::Pcg32;
 
 use ferrowave_emulator::exec::{Context, Flow, GroupStart, Lanes, Observer, Wave, lanes_of};
-use ferrowave_isa::{Category, Counter, Effect, Format, Register, Registers, WaitCounts};
+use ferrowave_isa::{
+    Category, Counter, Effect, Format, Instruction, Register, Registers, WaitCounts,
+    run::{self, Components, Run},
+};
 
 /// A load in flight.
 struct Load {
@@ -71,13 +74,31 @@ fn delayed(context: &Context<'_>, index: u32) -> Option<Delayed> {
     if !loads || facts.to_lds || facts.effect == Effect::Store {
         return None;
     }
-    let bits = match (instruction.keeps(), instruction.op.name()) {
-        (true, name) if name.contains("_d16_hi") => 0xffff_0000,
-        (true, name) if name.contains("_d16") => 0xffff,
+    Some(Delayed {
+        registers: facts.uses.writes.first().copied()?,
+        bits: written_bits(instruction),
+    })
+}
+
+/// The bits of each register that a load writes.
+fn written_bits(instruction: &Instruction) -> u32 {
+    const LOW: u32 = 0xffff;
+    if !instruction.keeps() {
+        return !0;
+    }
+    match instruction.run() {
+        Run::BufferLoad(load)
+        | Run::GlobalLoad(load)
+        | Run::LdsLoad(load)
+        | Run::ScratchLoad(load) => match load {
+            run::Load::I8High | run::Load::U16High | run::Load::U8High => !LOW,
+            _ => LOW,
+        },
+        Run::TypedComponents(Components::D16HiX) => !LOW,
+        Run::TypedComponents(Components::D16X) => LOW,
+        // Both halves, but for the second register of three components.
         _ => !0,
-    };
-    let registers = facts.uses.writes.first().copied()?;
-    Some(Delayed { registers, bits })
+    }
 }
 
 fn held(wave: &Wave, delayed: Delayed) -> Values {
