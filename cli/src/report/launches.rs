@@ -47,12 +47,18 @@ impl From<&Timing> for Launch {
 /// The launches in a folder that FERROWAVE_PROFILE named.
 ///
 /// # Errors
-/// If a file cannot be read, or is not of this version.
+/// If a file cannot be read, is not of this version, or has fewer times than launches: the model gives up on long ones, and
+/// the library keeps the times of a kernel's last launches.
 pub(crate) fn written(folder: &Path) -> io::Result<Vec<Launch>> {
     #[derive(Deserialize)]
     struct Written {
+        profiles: Vec<Counted>,
         #[serde(default)]
         timings: Vec<Launch>,
+    }
+    #[derive(Deserialize)]
+    struct Counted {
+        launches: u64,
     }
     let mut launches = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -62,9 +68,18 @@ pub(crate) fn written(folder: &Path) -> io::Result<Vec<Launch>> {
             .is_some_and(|extension| extension == "json")
         {
             let written: Written = serde_json::from_slice(&fs::read(&path)?)?;
+            let count: u64 = written.profiles.iter().map(|kernel| kernel.launches).sum();
+            if written.timings.len() as u64 != count {
+                return Err(io::Error::other(format!(
+                    "{} of {count} launches of a kernel have modelled times",
+                    written.timings.len()
+                )));
+            }
             launches.extend(written.timings);
         }
     }
+    // A folder has no order.
+    launches.sort_by(|a, b| a.kernel.cmp(&b.kernel));
     Ok(launches)
 }
 
