@@ -8,8 +8,8 @@
 //!    each instruction, the share of its loads that L2, the Infinity Cache and memory serve (`sharing`);
 //! 2. one compute unit replays its workgroups cycle by cycle: four SIMDs that issue in order, busy units, dependences,
 //!    barriers, its own L1 cache, and its share of L2, the Infinity Cache and memory (`compute_unit`, `memory`). It is
-//!    the fullest one; or, if all workgroups start at once, that of the last one if it accesses more lines: the last one
-//!    may have overhanging edges, or add up the sums of all others;
+//!    the fullest one; or, if all workgroups start at once, that of the last one if it takes longer: the last one may
+//!    have overhanging edges, or add up the sums of all others;
 //! 3. if the compute unit has more than a few batches of workgroups, the remaining ones are extrapolated from the pace
 //!    of the replayed ones after the first batch ([`Timing::workgroups_modelled`] is the number of replayed ones).
 //!
@@ -54,7 +54,7 @@ pub use timeline::MOST_TIMELINE_INSTRUCTIONS;
 pub use timeline_events::{Shown, write_timelines};
 pub use trace::Tracer;
 
-use std::{convert::Infallible, sync::Arc};
+use std::{collections::HashMap, convert::Infallible, sync::Arc};
 
 use ferrowave_gpu::{Gpu, Occupancy, Product};
 
@@ -63,13 +63,14 @@ use compute_unit::{ComputeUnit, Replay};
 use instruction::{Timed, Unit as Executes};
 use memory::Memory;
 use placement::Placement;
+use sharing::Shares;
 use trace::{Chosen, Recorded};
 use wave::Instructions as Table;
 
 use ferrowave_emulator::dispatch::{
     LaunchConfig, LaunchError, Observed, launch_observed, launch_some,
 };
-use ferrowave_emulator::program::Kernel;
+use ferrowave_emulator::{exec::Code, program::Kernel};
 use ferrowave_isa::{Category, Effect, Instruction};
 
 /// The maximum number of replayed batches of workgroups: the first, which starts on an idle machine, and those that
@@ -189,6 +190,16 @@ pub struct Plan {
     has_timeline: bool,
 }
 
+/// A replayed compute unit.
+struct UnitTiming {
+    /// The cycles of all its workgroups.
+    cycles: u64,
+    /// The index of the first instruction in `table`.
+    first: u32,
+    table: Vec<Option<Timed>>,
+    replay: Replay,
+}
+
 /// Whether the instruction is an atomic operation on memory that returns the old value.
 fn sees_order(instruction: &Instruction) -> bool {
     instruction.category() == Category::VectorMemory
@@ -283,7 +294,45 @@ impl Plan {
         let line_bytes = u64::from(self.parameters.hardware.gpu.line_bytes());
         layout::place(&mut recorded, &kernel.memory().view(), line_bytes);
         let code = kernel.code();
-        let chosen = self.placement.busiest(&recorded);
+        let shares = sharing::shares(&recorded, code.facts(), &self.placement, &self.parameters);
+        let candidates = self.placement.candidates().into_iter();
+        let of_unit = |first| self.of_unit(first, code, &recorded, &shares);
+        // The first of equally slow ones.
+        let slowest = candidates.rev().map(of_unit).max_by_key(|unit| unit.cycles);
+        let mut slowest = slowest.unwrap_or_else(|| of_unit(0));
+        let mut matrix_cycles = [0; MatrixType::ALL.len()];
+        let issued = slowest.table.iter().zip(&slowest.replay.issued);
+        for (index, (timed, issued)) in (slowest.first..).zip(issued) {
+            if let (Some(timed), Some(instruction)) = (timed, code.instruction(index))
+                && timed.unit == Executes::Matrix
+            {
+                matrix_cycles[MatrixType::of(instruction) as usize] += timed.busy * issued.count;
+            }
+        }
+        Ok(Timing::new(
+            kernel,
+            &self.parameters,
+            report::Modelled {
+                placement: self.placement,
+                waves_per_simd: self.waves_per_simd,
+                cycles: slowest.cycles,
+                first: slowest.first,
+                timeline: slowest.replay.timeline.take(),
+                replay: &slowest.replay,
+                matrix_cycles,
+            },
+        ))
+    }
+
+    /// Replays the compute unit whose first workgroup is `first_workgroup`.
+    fn of_unit(
+        &self,
+        first_workgroup: u64,
+        code: &Code,
+        recorded: &Recorded,
+        shares: &HashMap<u32, Shares>,
+    ) -> UnitTiming {
+        let chosen = self.placement.replayed(first_workgroup, recorded);
         let replayed: Vec<_> = self
             .placement
             .on_unit_of(chosen.first, BATCHES * self.placement.resident)
@@ -308,42 +357,20 @@ impl Plan {
             .filter_map(|(timed, _)| timed.as_ref())
             .map(|timed| timed.size)
             .sum();
-        let shares = sharing::shares(&recorded, code.facts(), &self.placement, &self.parameters);
-        let memory = Memory::new(&self.parameters, &chosen, shares);
-        let mut unit = ComputeUnit::new(
-            &self.parameters,
-            instructions,
-            &recorded,
-            memory,
-            code_bytes,
-        );
+        let memory = Memory::new(&self.parameters, &chosen, shares.clone());
+        let mut unit =
+            ComputeUnit::new(&self.parameters, instructions, recorded, memory, code_bytes);
         if self.has_timeline {
             unit = unit.with_timeline();
         }
-        let mut replay = unit.run(&replayed, self.placement.resident as usize);
-        let timeline = replay.timeline.take();
+        let replay = unit.run(&replayed, self.placement.resident as usize);
         let cycles = self.cycles(self.placement.count_on_unit_of(chosen.first), &replay);
-        let mut matrix_cycles = [0; MatrixType::ALL.len()];
-        for (index, (timed, issued)) in (first..).zip(table.iter().zip(&replay.issued)) {
-            if let (Some(timed), Some(instruction)) = (timed, code.instruction(index))
-                && timed.unit == Executes::Matrix
-            {
-                matrix_cycles[MatrixType::of(instruction) as usize] += timed.busy * issued.count;
-            }
+        UnitTiming {
+            cycles,
+            first,
+            table,
+            replay,
         }
-        Ok(Timing::new(
-            kernel,
-            &self.parameters,
-            report::Modelled {
-                placement: self.placement,
-                waves_per_simd: self.waves_per_simd,
-                cycles,
-                first,
-                replay: &replay,
-                matrix_cycles,
-                timeline,
-            },
-        ))
     }
 
     /// Cycles of the whole grid: those of the replay, plus those of the same compute unit's workgroups that were not

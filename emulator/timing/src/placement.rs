@@ -63,24 +63,14 @@ impl Placement {
         0..held.min(self.workgroups)
     }
 
-    /// The fullest compute unit. Its work is its share of workgroups.
-    pub(super) fn fullest(&self) -> Replayed {
-        let own = self.of_fullest() as f64;
-        Replayed {
-            first: 0,
-            share: own / self.workgroups.max(1) as f64,
-            share_of_xcd: own / self.workgroups.div_ceil(self.xcds).max(1) as f64,
-        }
-    }
-
     /// Whether all workgroups start on an empty machine.
     pub(super) fn all_at_once(&self) -> bool {
         self.at_once().end == self.workgroups
     }
 
-    /// The compute units of which one is replayed, by their first workgroups: the fullest one; and if all workgroups start
-    /// at once, that of the last one, which may have more to do than others: overhanging edges of matrices, say, or what
-    /// remains when all others have ended.
+    /// The compute units that are replayed, by their first workgroups. The slowest one stands for all. They are the fullest
+    /// one; and if all workgroups start at once, that of the last one, which may have more to do than others: overhanging
+    /// edges of matrices, say, or what remains when all others have ended.
     pub(super) fn candidates(&self) -> Vec<u64> {
         let mut firsts = vec![0];
         if self.all_at_once() {
@@ -91,35 +81,31 @@ impl Placement {
         firsts
     }
 
-    /// The compute unit to replay: of the candidates, the one whose workgroups access the most lines.
-    pub(super) fn busiest(&self, recorded: &Recorded) -> Replayed {
+    /// The compute unit whose first workgroup is `first`. If all workgroups start at once, its work is its share of the
+    /// accessed lines; otherwise, its share of workgroups.
+    pub(super) fn replayed(&self, first: u64, recorded: &Recorded) -> Replayed {
         if !self.all_at_once() {
-            return self.fullest();
+            let own = self.count_on_unit_of(first) as f64;
+            return Replayed {
+                first,
+                share: own / self.workgroups.max(1) as f64,
+                share_of_xcd: own / self.workgroups.div_ceil(self.xcds).max(1) as f64,
+            };
         }
-        let lines_on = |first: u64, most: usize| -> u64 {
-            self.on_unit_of(first, u64::MAX)
-                .filter_map(|number| recorded.of_workgroup(number))
-                .map(|workgroup| lines_of(workgroup, recorded, most))
-                .sum()
-        };
-        let firsts = self.candidates().into_iter();
-        // The first of equal ones.
-        let busiest = firsts
-            .rev()
-            .max_by_key(|first| lines_on(*first, usize::MAX));
-        let first = busiest.unwrap_or(0);
-        // Of all others, only the first accesses are recorded.
-        let mut of_xcds = vec![0; self.xcds as usize];
+        let (xcd, unit) = self.of(first);
+        let (mut own, mut of_xcd, mut of_all) = (0, 0, 0);
         for workgroup in &recorded.workgroups {
-            of_xcds[self.of(workgroup.number).0 as usize] +=
-                lines_of(workgroup, recorded, KEPT_ACCESSES);
+            let lines = lines_of(workgroup, recorded);
+            let place = self.of(workgroup.number);
+            of_all += lines;
+            of_xcd += if place.0 == xcd { lines } else { 0 };
+            own += if place == (xcd, unit) { lines } else { 0 };
         }
-        let own = lines_on(first, KEPT_ACCESSES);
         let share = |of: u64| own as f64 / of.max(1) as f64;
         Replayed {
             first,
-            share: share(of_xcds.iter().sum()),
-            share_of_xcd: share(of_xcds[self.of(first).0 as usize]),
+            share: share(of_all),
+            share_of_xcd: share(of_xcd),
         }
     }
 
@@ -145,10 +131,10 @@ pub(super) struct Replayed {
     pub(super) share_of_xcd: f64,
 }
 
-/// The lines of at most this many accesses of each wave of a workgroup.
-fn lines_of(workgroup: &WorkgroupTrace, recorded: &Recorded, most: usize) -> u64 {
+/// The lines of a workgroup's first accesses. Of most workgroups, only these are recorded.
+fn lines_of(workgroup: &WorkgroupTrace, recorded: &Recorded) -> u64 {
     let waves = workgroup.waves.iter();
-    let accesses = waves.flat_map(|wave| wave.accesses.iter().take(most));
+    let accesses = waves.flat_map(|wave| wave.accesses.iter().take(KEPT_ACCESSES));
     let shapes = accesses.filter_map(|access| recorded.shapes.get(access.shape as usize));
     shapes.map(|shape| shape.lines.len() as u64).sum()
 }
@@ -172,18 +158,17 @@ mod tests {
         assert!(placement.on_unit_of(0, 9).eq([0, 304, 608, 912]));
         assert!(placement.on_unit_of(90, 3).eq([90, 394, 698]));
         assert_eq!(placement.at_once(), 0..608);
-        let small = Placement::new(Parameters::of(Product::Mi300x).expect("a row"), 9, 2);
-        let fullest = small.fullest();
-        assert_eq!((fullest.share, fullest.share_of_xcd), (1.0 / 9.0, 0.5));
         // The fullest of 38 compute units has 4 of the XCD's 125 workgroups.
-        assert_eq!(placement.fullest().share_of_xcd, 4.0 / 125.0);
+        assert_eq!(placement.candidates(), [0]);
+        let fullest = placement.replayed(0, &Recorded::default());
+        assert_eq!((fullest.share, fullest.share_of_xcd), (0.004, 4.0 / 125.0));
         let huge = Placement::new(Parameters::of(Product::Mi100).expect("a row"), u64::MAX, 10);
         assert_eq!(huge.at_once(), 0..1200);
         assert_eq!(huge.on_unit_of(0, 3).last(), Some(240));
     }
 
     #[test]
-    fn the_last_workgroups_compute_unit_is_replayed_if_it_has_more_to_do() {
+    fn shares_are_those_of_lines_if_all_workgroups_start_at_once() {
         let parameters = Parameters::of(Product::Mi300x).expect("a row");
         let placement = Placement::new(parameters, 20, 1);
         let shape = |lines: u64| Shape {
@@ -191,38 +176,35 @@ mod tests {
             busy: 4,
             is_whole: false,
         };
-        let recorded = |lines_of_last| {
-            let workgroup = |number| {
-                let access = Access {
-                    index: 0,
-                    shape: u32::from(number == 19),
-                    base: 0,
-                };
-                WorkgroupTrace {
-                    number,
-                    is_whole: true,
-                    waves: vec![WaveTrace {
-                        accesses: vec![access; 5],
-                        ..WaveTrace::default()
-                    }],
-                }
+        let workgroup = |number| {
+            let access = Access {
+                index: 0,
+                shape: u32::from(number == 19),
+                base: 0,
             };
-            Recorded {
-                workgroups: (0..20).map(workgroup).collect(),
-                shapes: vec![shape(2), shape(lines_of_last)],
+            WorkgroupTrace {
+                number,
+                is_whole: true,
+                waves: vec![WaveTrace {
+                    accesses: vec![access; 5],
+                    ..WaveTrace::default()
+                }],
             }
         };
+        let recorded = Recorded {
+            workgroups: (0..20).map(workgroup).collect(),
+            shapes: vec![shape(2), shape(8)],
+        };
+        assert_eq!(placement.candidates(), [0, 19]);
         // Workgroups 3, 11 and 19 are on one XCD.
         let expected = Replayed {
             first: 19,
             share: 40.0 / (19.0 * 10.0 + 40.0),
             share_of_xcd: 40.0 / 60.0,
         };
-        assert_eq!(placement.busiest(&recorded(8)), expected);
-        assert_eq!(placement.busiest(&recorded(2)), placement.fullest());
-        // Another batch follows: the fullest compute unit decides.
-        let more = Placement::new(parameters, 305, 1);
-        assert_eq!(more.candidates(), [0]);
-        assert_eq!(more.busiest(&recorded(8)), more.fullest());
+        assert_eq!(placement.replayed(19, &recorded), expected);
+        // One workgroup is on the compute unit of the first.
+        let one = Placement::new(parameters, 1, 1);
+        assert_eq!(one.candidates(), [0]);
     }
 }

@@ -429,12 +429,10 @@ fn workgroups_that_see_who_came_first_run_in_their_order() {
 
 #[test]
 fn the_last_workgroup_may_have_more_to_do() {
-    // The one with the last ticket loads one line after the other.
-    let loads = 2000;
-    let cycles = |last: u32, workgroups| {
+    let cycles = |extra: &str, last: u32, workgroups| {
         let body = TICKET.to_owned()
             + &format!("  s_cmp_eq_u32 s8, {last}\n  s_cbranch_scc0 .Lend_of_work\n")
-            + &"  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n".repeat(loads)
+            + &extra.repeat(2000)
             + ".Lend_of_work:\n";
         let kernel = Small::new(Gpu::Gfx942, &body).workgroups(workgroups);
         let whole = model(&kernel, Product::Mi300x).cycles;
@@ -444,11 +442,15 @@ fn the_last_workgroup_may_have_more_to_do() {
         assert_eq!(kernel.run(estimate).cycles, whole);
         whole
     };
-    let each = Parameters::of(Product::Mi300x).expect("a row").l1_latency;
-    // All run at once, and the last one ends last.
-    assert!(cycles(199, 200) > each * loads as u64);
-    // No ticket has this number.
-    assert!(cycles(200, 200) < each * loads as u64 / 10);
+    let latency = Parameters::of(Product::Mi300x).expect("a row").l1_latency;
+    let load = "  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n";
+    // Arithmetic accesses no lines.
+    for (extra, each) in [(load, latency), ("  v_add_u32_e32 v2, v2, v2\n", 4)] {
+        // All run at once, and the last one ends last.
+        assert!(cycles(extra, 199, 200) > each * 2000);
+        // No ticket has this number.
+        assert!(cycles(extra, 200, 200) < each * 2000);
+    }
 }
 
 #[test]
