@@ -7,9 +7,10 @@ use super::{
     sdwa_dpp,
     wave::TEMPORARIES,
 };
+use ferrowave_isa::Instruction;
 
 /// The temporary register of the first result, where the second instruction reads the register that it goes to.
-const FIRST_RESULT: u16 = TEMPORARIES + 48;
+pub(super) const FIRST_RESULT: u16 = TEMPORARIES + 48;
 
 /// The operation that runs both.
 pub(super) fn of<const C: usize>(
@@ -30,6 +31,19 @@ pub(super) fn of<const C: usize>(
         extended.second = Some(second);
     }
     outer
+}
+
+/// The instructions of a pair, with their operations.
+pub(super) fn halves<'a>(
+    instruction: &Instruction,
+    operation: &'a Operation,
+) -> Option<[(Instruction, &'a Operation); 2]> {
+    let [first, second] = instruction.halves()?;
+    let extended = operation.extension.as_deref()?;
+    Some([
+        (first, &extended.inner),
+        (second, extended.second.as_ref()?),
+    ])
 }
 
 fn run<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {

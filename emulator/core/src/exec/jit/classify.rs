@@ -3,6 +3,7 @@
 use super::ir::{Operator, Relation};
 use crate::exec::{
     operation::{Operation, Source, SourceKind},
+    pair,
     wave::EXEC,
 };
 use ferrowave_isa::{Extension, Format, Instruction, Op};
@@ -24,12 +25,13 @@ pub(super) enum Part {
 
 /// How an instruction takes part in a region; `None` if it cannot.
 pub(super) fn part(instruction: &Instruction, operation: &Operation) -> Option<Part> {
+    match instruction.op {
+        // RDNA's wait for stores is an SOPK instruction.
+        Op::s_waitcnt => return Some(Part::Wait),
+        Op::s_nop | Op::s_setprio => return Some(Part::Nothing),
+        _ => {}
+    }
     match instruction.format {
-        Format::Sopp => match instruction.op {
-            Op::s_waitcnt => Some(Part::Wait),
-            Op::s_nop | Op::s_setprio => Some(Part::Nothing),
-            _ => None,
-        },
         Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk => {
             is_plain_scalar(instruction.op, operation).then_some(Part::Scalar)
         }
@@ -42,6 +44,13 @@ pub(super) fn part(instruction: &Instruction, operation: &Operation) -> Option<P
         | Format::Vop3b
         | Format::Vop3p
         | Format::Mai => is_lanewise(instruction, operation).then_some(Part::Lanes),
+        Format::Vopd => {
+            let halves = pair::halves(instruction, operation)?;
+            halves
+                .iter()
+                .all(|(instruction, operation)| is_lanewise(instruction, operation))
+                .then_some(Part::Lanes)
+        }
         _ => None,
     }
 }

@@ -261,6 +261,13 @@ impl Region {
         self.current.insert(register, id);
     }
 
+    /// Moves a written register's value to another register.
+    pub(super) fn rename(&mut self, from: u16, to: u16) {
+        if let Some(id) = self.current.remove(&from) {
+            self.set(to, id);
+        }
+    }
+
     /// Ends the region.
     ///
     /// Registers are written after everything is computed, so a register that gets another's old value needs a copy of

@@ -4,7 +4,10 @@ use super::{
     classify::{Part, Shape, global_load, lds_loads, part, shape},
     ir::{Address, BELOW, Id, Operator, Region, Value},
 };
-use crate::exec::operation::{Operation, SourceKind};
+use crate::exec::{
+    operation::{Operation, SourceKind},
+    pair,
+};
 use ferrowave_isa::{self as isa, Format, Instruction, Op};
 
 /// What the instructions of a region so far allow the next one to be.
@@ -24,13 +27,6 @@ pub(super) struct Extent {
 impl Extent {
     /// Whether an instruction can be the next in the region. If so, it is added.
     pub(super) fn allows(&mut self, part: Part, i: &Instruction, o: &Operation) -> bool {
-        let scalars = |slots: usize| {
-            let sources = o.src.iter().zip(&i.src).take(slots);
-            let scalars = sources.filter(|(source, _)| source.kind == SourceKind::Scalar);
-            scalars.fold(0, |all, (source, operand)| {
-                all | registers(source.register, operand.bits)
-            })
-        };
         match part {
             Part::Nothing => true,
             Part::Wait => {
@@ -39,7 +35,7 @@ impl Extent {
             }
             Part::Scalar => {
                 // A mask may be half written when chunks are left to the operations.
-                let read = scalars(4);
+                let read = scalars(i, o, 4);
                 // A compare writes SCC alone.
                 let written = match i.dst.source {
                     isa::Source::None => 0,
@@ -50,15 +46,14 @@ impl Extent {
                 self.masks & (read | written) == 0
             }
             Part::Lanes | Part::Load => {
-                let shape = shape(i.op);
-                let (read, selects) = match shape {
-                    Some(shape) if shape.takes_mask() => {
-                        (scalars(2), registers(o.src[2].register, 64))
+                let (read, selects, mask) = match pair::halves(i, o) {
+                    // No pair writes a mask.
+                    Some([(i, first), (j, second)]) => {
+                        let (a, b) = (lane_scalars(&i, first), lane_scalars(&j, second));
+                        (a.0 | b.0, a.1 | b.1, 0)
                     }
-                    _ => (scalars(4), 0),
+                    None => lane_scalars(i, o),
                 };
-                let mask = shape.and_then(|shape| shape.mask(o));
-                let mask = mask.map_or(0, |mask| registers(mask, 64));
                 let is_there = self.written_later & (read | selects) == 0 && self.masks & read == 0;
                 self.read |= read;
                 let is_free = mask & (self.read | self.read_later | self.written_later) == 0;
@@ -71,6 +66,26 @@ impl Extent {
             }
         }
     }
+}
+
+/// The scalar registers of the first `slots` sources, one bit each.
+fn scalars(i: &Instruction, o: &Operation, slots: usize) -> u128 {
+    let sources = o.src.iter().zip(&i.src).take(slots);
+    let scalars = sources.filter(|(source, _)| source.kind == SourceKind::Scalar);
+    scalars.fold(0, |all, (source, operand)| {
+        all | registers(source.register, operand.bits)
+    })
+}
+
+/// The scalar registers that a lane-wise instruction reads, that it reads as a mask, and that it writes as one.
+fn lane_scalars(i: &Instruction, o: &Operation) -> (u128, u128, u128) {
+    let shape = shape(i.op);
+    let (read, selects) = match shape {
+        Some(shape) if shape.takes_mask() => (scalars(i, o, 2), registers(o.src[2].register, 64)),
+        _ => (scalars(i, o, 4), 0),
+    };
+    let mask = shape.and_then(|shape| shape.mask(o));
+    (read, selects, mask.map_or(0, |mask| registers(mask, 64)))
 }
 
 /// The scalar registers of an operand, one bit each.
@@ -116,7 +131,16 @@ impl Selection {
                         .load(Address::Lds(address), offset, dwords, first);
                 }
             }
-            Part::Lanes => self.lanes(i.op, o)?,
+            Part::Lanes => match pair::halves(i, o) {
+                Some([(i, first), (j, second)]) => {
+                    self.lanes(i.op, first)?;
+                    self.lanes(j.op, second)?;
+                    if first.dst == pair::FIRST_RESULT {
+                        self.region.rename(first.dst, o.dst);
+                    }
+                }
+                None => self.lanes(i.op, o)?,
+            },
         }
         Some(())
     }

@@ -45,6 +45,7 @@ impl Random {
 
 /// Many programs in one code.
 struct Programs {
+    lanes: u32,
     /// With all regions as host code, and with none.
     codes: [Code; 2],
     starts: Vec<u32>,
@@ -61,17 +62,31 @@ struct Outcome {
     fault: Option<Box<Fault>>,
 }
 
+/// The size of a GPU's waves.
+fn size(gpu: Gpu) -> Size {
+    match GpuLimits::of(gpu).wave_size {
+        32 => Size::of::<2>(),
+        _ => Size::of::<CHUNKS>(),
+    }
+}
+
 /// Code whose instructions are translated at once, if the host allows it.
 pub(super) fn at_once(gpu: Gpu, words: &[u8]) -> Option<(SimdLevel, Code)> {
     let policy = Policy {
         shortest: 1,
         patience: 0,
     };
-    let size = match GpuLimits::of(gpu).wave_size {
-        32 => Size::of::<2>(),
-        _ => Size::of::<CHUNKS>(),
+    let code = || {
+        Code::divided(
+            gpu,
+            SimdLevel::Avx512,
+            size(gpu),
+            0x1000,
+            words,
+            &[],
+            policy,
+        )
     };
-    let code = || Code::divided(gpu, SimdLevel::Avx512, size, 0x1000, words, &[], policy);
     let is_available = SimdLevel::Avx512.is_available();
     is_available.then(|| (SimdLevel::Avx512, code()))
 }
@@ -99,7 +114,7 @@ impl Programs {
             Code::divided(
                 gpu,
                 SimdLevel::Avx512,
-                Size::of::<CHUNKS>(),
+                size(gpu),
                 0x1000,
                 &words,
                 &[],
@@ -118,6 +133,7 @@ impl Programs {
             .write(base, &bytes)
             .expect("the allocation is as long");
         Some(Programs {
+            lanes: GpuLimits::of(gpu).wave_size,
             codes,
             starts,
             memory: memory.view(),
@@ -140,6 +156,7 @@ impl Programs {
         let mut context = Context::new(&self.codes[code], &self.memory, &mut lds);
         std::array::from_fn(|_| {
             let (mut wave, mut budget) = (make(self.base), budget);
+            wave.set_lane_count(self.lanes);
             wave.pc = self.starts[program];
             let stop = run(&mut wave, &mut context, &mut budget, &mut Unobserved);
             Outcome {
@@ -427,7 +444,63 @@ fn instruction(random: &mut Random) -> String {
     }
 }
 
+/// A random instruction of RDNA 3 that can be part of a region: mostly pairs.
+fn rdna_instruction(random: &mut Random) -> String {
+    let vector = |random: &mut Random, kind: Range<u64>| format!("v{}", random.of(kind));
+    let [i, j, k] = std::array::from_fn(|_| vector(random, INTEGERS));
+    match random.below(16) {
+        0 => "s_delay_alu instid0(VALU_DEP_1)".to_owned(),
+        1 => "s_waitcnt_vscnt null, 0x0".to_owned(),
+        2 => "s_waitcnt vmcnt(0) lgkmcnt(0)".to_owned(),
+        3 => format!("v_cmp_lt_u32_e64 s40, {i}, {j}"),
+        4 => format!("v_add_co_u32 {k}, vcc_lo, {i}, {j}"),
+        5 => format!("v_add_co_ci_u32_e64 {k}, null, {i}, {j}, vcc_lo"),
+        6 => format!("global_load_b32 {k}, v62, s[50:51]"),
+        7 => format!("ds_load_b32 {k}, {}", vector(random, ADDRESSES)),
+        8 => "s_add_u32 s60, s60, s61".to_owned(),
+        _ => {
+            // Result registers are an even and an odd one; sources of the same slot are in different banks.
+            let first = random.of(0..40);
+            let second = loop {
+                let other = random.of(0..40);
+                if other % 2 != first % 2 {
+                    break other;
+                }
+            };
+            let mut half = |dst: u64, bank: u64, other_dst: u64| {
+                // The result of the other instruction is often a source.
+                let mut source = |slot: u64| match random.below(3) {
+                    0 if other_dst % 4 == (bank + slot) % 4 => other_dst,
+                    _ => 4 * random.below(10) + (bank + slot) % 4,
+                };
+                let (a, b) = (source(0), source(1));
+                match random.below(9) {
+                    0 => format!("v_dual_fmac_f32 v{dst}, v{a}, v{b}"),
+                    1 => format!("v_dual_fmaak_f32 v{dst}, v{a}, v{b}, 0x3f400000"),
+                    2 => format!("v_dual_mul_f32 v{dst}, v{a}, v{b}"),
+                    3 => format!("v_dual_add_f32 v{dst}, 1.0, v{b}"),
+                    4 => format!("v_dual_sub_f32 v{dst}, v{a}, v{b}"),
+                    5 => format!("v_dual_subrev_f32 v{dst}, v{a}, v{b}"),
+                    6 => format!("v_dual_mov_b32 v{dst}, v{a}"),
+                    7 => format!("v_dual_cndmask_b32 v{dst}, v{a}, v{b}"),
+                    _ => format!("v_dual_fmac_f32 v{dst}, v{a}, v{b}"),
+                }
+            };
+            let (x, y) = (half(first, 0, second), half(second, 2, first));
+            format!("{x} :: {y}")
+        }
+    }
+}
+
 fn programs(count: u64, longest: u64) -> Vec<Vec<String>> {
+    programs_of(count, longest, instruction)
+}
+
+fn programs_of(
+    count: u64,
+    longest: u64,
+    instruction: fn(&mut Random) -> String,
+) -> Vec<Vec<String>> {
     let mut random = Random(7);
     (0..count)
         .map(|_| {
@@ -467,6 +540,22 @@ fn runs_leave_what_their_instructions_leave() {
     // The other regions ran before their workgroup had used the allocation, or made a NaN.
     let [whole, _] = programs.counts();
     assert!(whole > 500, "host code did {whole} runs");
+}
+
+/// The same in waves of 32 lanes, with pairs of which one may overwrite what the other reads.
+#[test]
+fn pairs_leave_what_their_instructions_leave() {
+    let programs = programs_of(200, 60, rdna_instruction);
+    let Some(programs) = Programs::new(Gpu::Gfx1100, &programs) else {
+        return;
+    };
+    for program in 0..programs.starts.len() {
+        for (seed, rows) in (0..).zip(&ROWS) {
+            programs.compare(program, 1000, |base| prepared(seed, rows, base));
+        }
+    }
+    let [whole, _] = programs.counts();
+    assert!(whole > 300, "host code did {whole} runs");
 }
 
 /// NaN and ∞ in some lanes: host code does the chunks before them and leaves the rest.
