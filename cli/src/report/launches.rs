@@ -131,3 +131,30 @@ pub(crate) fn together(launches: &[Launch]) -> Option<Modelled> {
             .sum(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launches_without_times_are_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            fs::write(folder.path().join(name), text).expect("a writable folder");
+        };
+        write("notes.txt", "not of the library");
+        write("a.json", r#"{"profiles": [], "timings": []}"#);
+        assert_eq!(written(folder.path()).expect("no launches").len(), 0);
+        // A file without the key is of a profile without a model.
+        write(
+            "b.json",
+            r#"{"profiles": [{"launches": 65}, {"launches": 2}]}"#,
+        );
+        let error = written(folder.path()).expect_err("no times");
+        let expected = "0 of 67 launches of a kernel have modelled times";
+        assert_eq!(error.to_string(), expected);
+        write("b.json", "{");
+        let error = written(folder.path()).expect_err("not JSON");
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    }
+}
