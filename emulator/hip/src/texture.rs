@@ -16,9 +16,10 @@ use ferrowave_hip_abi::{
 use super::{
     allocation::free,
     error::{Failure, out, read},
+    objects::array::has_images,
     runtime::{Runtime, allocations::MadeBy},
 };
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 
 /// Required alignment of the address in clr's `hipCreateTextureObject`: `textureAlignment` of the device.
 const ALIGNMENT: u64 = 256;
@@ -112,8 +113,15 @@ pub(super) unsafe fn hipCreateTextureObject(
     let (resource, texture) = (read!(resource), read!(texture));
     let device = Runtime::get().current()?;
     let gpu = device.config.gpu;
-    if !matches!(gpu, Gpu::Gfx908 | Gpu::Gfx90a) {
+    if !has_images(gpu) {
         return Err(not_supported(format_args!("{gpu} has no images")));
+    }
+    if gpu.family() != Family::Cdna {
+        return Err(not_supported(format_args!(
+            "the emulator has no textures on {gpu}, only on {} and {}",
+            Gpu::Gfx908,
+            Gpu::Gfx90a
+        )));
     }
     if resource.resType != hipResourceType::hipResourceTypeLinear {
         return Err(not_supported(format_args!(

@@ -46,7 +46,7 @@ fn failure(description: &HIP_ARRAY3D_DESCRIPTOR, why: &str) -> Failure {
 }
 
 /// Whether a GPU has images, and so arrays in ROCm (`imageSupport_` in CLR's `rocdevice.cpp`).
-fn has_images(gpu: Gpu) -> bool {
+pub(crate) fn has_images(gpu: Gpu) -> bool {
     !matches!(gpu, Gpu::Gfx942 | Gpu::Gfx950)
 }
 
