@@ -385,9 +385,12 @@ fn buffers_are_checked_as_their_resource_says() {
     let reduced = "v20, s[16:19], s30 offen";
     let indexed = "v0, s[16:19], 0 idxen";
     let far = "v0, s[16:19], 0 idxen offset:8";
+    // The first eight lanes' offsets are negative without the constant.
+    let wrapping = "v6, s[16:19], 0 offen offset:32";
     let body = [
         NUMBER.to_owned(),
-        "  s_mov_b32 s30, 32\n  v_add_nc_u32_e32 v5, 100, v0\n  global_store_b32 v20, v5, s[8:9]\n"
+        "  s_mov_b32 s30, 32\n  v_add_nc_u32_e32 v5, 100, v0\n  global_store_b32 v20, v5, s[8:9]
+  v_subrev_nc_u32_e32 v6, 32, v20\n"
             .to_owned(),
         load(3, 0, 64, raw, 1024),
         load(3, 0, 64, reduced, 2048),
@@ -395,6 +398,7 @@ fn buffers_are_checked_as_their_resource_says() {
         load(0, 8, 16, far, 4096 - 256),
         load(2, 0, 1, raw, 4096),
         load(2, 0, 0, raw, 4096 + 256),
+        load(3, 0, 64, wrapping, 4096 + 512),
     ]
     .concat();
     for wave_size in BOTH {
@@ -416,6 +420,7 @@ fn buffers_are_checked_as_their_resource_says() {
                 ("structured with offset", 960, 0),
                 ("disabled", 1024, value(lane)),
                 ("no records", 1088, 0),
+                ("wrapping", 1152, if lane < 16 { value(lane) } else { 0 }),
             ] {
                 assert_eq!(found[at + lane], expected, "{name}, {wave_size}: {lane}");
             }

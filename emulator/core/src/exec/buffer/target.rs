@@ -13,7 +13,7 @@
 //! | structured | a stride and an index | index ≥ records; neither offset takes part |
 //! | raw | all others | offset ≥ records − scalar offset, in bytes |
 //!
-//! *Offset* is the instruction's constant plus the vector offset, without wrapping around. If the scalar offset exceeds
+//! *Offset* is the instruction's constant plus the vector offset, without wrapping around on CDNA. If the scalar offset exceeds
 //! the records, everything is out of range.
 //!
 //! The CDNA guides leave the scalar offset out of the raw check, and LLVM's comment on its raw buffer intrinsics
@@ -44,6 +44,9 @@
 //! | 3 | raw | offset + bytes > records − scalar offset; as 0 in swizzled buffers with a stride |
 //!
 //! The format is one code for both data and number format, and 0 does not make a buffer unbound.
+//!
+//! *Offset* wraps around at 32 bits. The guide does not say so. Programs of IREE for gfx1100 rely on it: LLVM makes loops
+//! that count up to 0 in the vector offset, which the constant makes positive again.
 
 use std::simd::prelude::*;
 
@@ -255,9 +258,11 @@ impl<const C: usize> Target<C> {
             _ if resource.swizzle && resource.stride != 0 => structured,
             _ => Range::Bytes(resource.records.saturating_sub(scalar_offset)),
         };
+        let target = Self::of(w, o, resource);
         Target {
             range,
-            ..Self::of(w, o, resource)
+            offset: chunks(|c| target.offset[c] & D::splat(u32::MAX.into())),
+            ..target
         }
     }
 
