@@ -4,7 +4,6 @@
 use std::{
     env, fmt,
     io::{self, BufRead as _, BufReader, Read},
-    os::unix::process::ExitStatusExt as _,
     path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError, mpsc},
@@ -192,10 +191,21 @@ fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
 }
 
 fn end_of(status: ExitStatus) -> End {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => End::Code(code),
-        (None, signal) => End::Signal(signal.unwrap_or(0)),
+    match status.code() {
+        Some(code) => End::Code(code),
+        None => End::Signal(signal_of(status)),
     }
+}
+
+#[cfg(unix)]
+fn signal_of(status: ExitStatus) -> i32 {
+    std::os::unix::process::ExitStatusExt::signal(&status).unwrap_or(0)
+}
+
+/// Windows has no signals; there, a status always has a code.
+#[cfg(not(unix))]
+fn signal_of(_status: ExitStatus) -> i32 {
+    0
 }
 
 /// What a child writes, read by a thread: it would wait if a pipe were full.

@@ -3,6 +3,7 @@
 mod calibrate;
 mod child;
 mod cli;
+#[cfg(target_os = "linux")]
 mod hip_program;
 mod report;
 mod selftest;
@@ -25,7 +26,9 @@ fn main() -> ExitCode {
         Command::Check(options) => cli::check::run(options),
         Command::Profile(options) => cli::profile::run(options),
         Command::Disasm(options) => cli::disasm::run(options),
+        #[cfg(target_os = "linux")]
         Command::Exec(options) => cli::exec::run(options),
+        #[cfg(target_os = "linux")]
         Command::Env(options) => cli::env::run(options),
         Command::Selftest(options) => cli::selftest::run(options),
         Command::Report(options) => cli::report::run(options),

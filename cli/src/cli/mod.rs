@@ -7,8 +7,14 @@ pub(crate) mod compare;
 pub(crate) mod devices;
 pub(crate) mod disasm;
 pub(crate) mod doctor;
+#[cfg(target_os = "linux")]
 mod emulated_library;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_emulated_library.rs"]
+mod emulated_library;
+#[cfg(target_os = "linux")]
 pub(crate) mod env;
+#[cfg(target_os = "linux")]
 pub(crate) mod exec;
 pub(crate) mod list;
 pub(crate) mod memory;
@@ -70,8 +76,11 @@ pub(crate) enum Command {
         about = "Print the instructions of a code object, an offload bundle or a HIP program, as `llvm-objdump -d` does"
     )]
     Disasm(disasm::Options),
+    // Only Linux has programs that load libamdhip64.so.
+    #[cfg(target_os = "linux")]
     #[command(about = "Run any HIP program on the emulator")]
     Exec(exec::Options),
+    #[cfg(target_os = "linux")]
     #[command(about = "Print what a shell exports so that HIP programs run on the emulator")]
     Env(env::Options),
     #[command(about = "Test every kernel on a device, each in a process of its own")]

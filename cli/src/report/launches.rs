@@ -11,6 +11,10 @@ use super::results::Modelled;
 /// elsewhere.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Launch {
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "AMD's libraries have rows on Linux only")
+    )]
     pub(crate) kernel: String,
     cycles: u64,
     seconds: f64,
@@ -49,6 +53,10 @@ impl From<&Timing> for Launch {
 /// # Errors
 /// If a file cannot be read, is not of this version, or has fewer times than launches: the model gives up on long ones, and
 /// the library keeps the times of a kernel's last launches.
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "AMD's libraries have rows on Linux only")
+)]
 pub(crate) fn written(folder: &Path) -> io::Result<Vec<Launch>> {
     #[derive(Deserialize)]
     struct Written {

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{c_uint, c_void},
-    io, ptr,
+    ptr,
     sync::Arc,
 };
 
@@ -387,6 +387,11 @@ fn is_mapped(address: usize, bytes: usize) -> bool {
     let Some(bytes) = (address - start).checked_add(bytes) else {
         return false;
     };
+    pages_are_mapped(start, bytes)
+}
+
+#[cfg(unix)]
+fn pages_are_mapped(start: usize, bytes: usize) -> bool {
     // It only looks at the range: Linux's msync(2) has nothing to do for MS_ASYNC, but fails for addresses without memory.
     // SAFETY: the call changes nothing.
     let failed = unsafe {
@@ -396,7 +401,13 @@ fn is_mapped(address: usize, bytes: usize) -> bool {
             libc::MS_ASYNC,
         )
     } != 0;
-    !failed || io::Error::last_os_error().raw_os_error() != Some(libc::ENOMEM)
+    !failed || std::io::Error::last_os_error().raw_os_error() != Some(libc::ENOMEM)
+}
+
+/// Windows has no msync(2).
+#[cfg(not(unix))]
+fn pages_are_mapped(start: usize, bytes: usize) -> bool {
+    start.checked_add(bytes).is_some()
 }
 
 pub(super) unsafe fn hipHostRegister(

@@ -106,7 +106,6 @@ impl State {
         }
         if state.options.is_active() {
             state.sink = Sink::Said(text(OUTPUT_VARIABLE));
-            #[cfg(unix)]
             // SAFETY: the function is part of this program and takes no arguments.
             unsafe {
                 libc::atexit(at_exit);
@@ -180,7 +179,6 @@ pub(super) fn prepare() {
 }
 
 /// Prints the number of findings, writes the file, and exits with the findings' exit code.
-#[cfg(unix)]
 extern "C" fn at_exit() {
     let (options, sink, findings) = {
         let mut state = state();

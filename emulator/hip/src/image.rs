@@ -5,7 +5,13 @@
 //! place, because it may hold hundreds of megabytes.
 
 use std::{
-    borrow::Cow, ffi::c_void, fs, fs::File, io, ops::Range, os::unix::fs::FileExt, ptr, slice,
+    borrow::Cow,
+    ffi::c_void,
+    fs,
+    fs::File,
+    io::{self, Read as _, Seek as _, SeekFrom},
+    ops::Range,
+    ptr, slice,
 };
 
 use ferrowave_code_object::{Bundle, BundleError, Found};
@@ -138,7 +144,10 @@ impl Image {
             Image::File(file, _) => {
                 // Zeroed memory takes no space until it is written.
                 let mut read = vec![0; bytes as usize];
-                let done = file.read_exact_at(&mut read, offset);
+                // Only this call uses the file, and so its position.
+                let mut file = file;
+                let done = file.seek(SeekFrom::Start(offset));
+                let done = done.and_then(|_| file.read_exact(&mut read));
                 done.map(|()| read.into())
             }
             Image::Memory { start, readable } => {

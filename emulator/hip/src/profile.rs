@@ -154,7 +154,6 @@ impl State {
         let sink = match directory {
             None => Sink::Off,
             Some(directory) => {
-                #[cfg(unix)]
                 // SAFETY: the function is part of this program and takes no arguments.
                 unsafe {
                     libc::atexit(at_exit);
@@ -254,7 +253,6 @@ impl Entry {
 }
 
 /// Writes the profiles that have changed.
-#[cfg(unix)]
 extern "C" fn at_exit() {
     let mut state = state();
     let Sink::Directory(directory) = state.sink.clone() else {

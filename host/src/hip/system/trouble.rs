@@ -4,7 +4,6 @@ use std::{
     env,
     ffi::OsString,
     fmt, fs, io,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::Once,
 };
@@ -187,7 +186,7 @@ impl System {
             });
         }
         let user = User::of_process(&self.root);
-        let (gid, mode) = (metadata.gid(), metadata.mode());
+        let (gid, mode) = group_and_mode(&metadata);
         let may = |bits: u32| mode & bits == bits;
         // What the file's permissions allow and the system forbids, a container's rules for devices forbid.
         if user.uid == 0 || user.groups.contains(&gid) && may(0o060) || may(0o006) {
@@ -224,6 +223,19 @@ impl System {
             repair,
         })
     }
+}
+
+/// The group of a file, and its permissions.
+#[cfg(unix)]
+fn group_and_mode(metadata: &fs::Metadata) -> (u32, u32) {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.gid(), metadata.mode())
+}
+
+/// Windows has neither; the files of AMD's driver are Linux's.
+#[cfg(not(unix))]
+fn group_and_mode(_metadata: &fs::Metadata) -> (u32, u32) {
+    (0, 0)
 }
 
 /// The user that this process runs as.
@@ -321,7 +333,7 @@ mod tests {
             // Only root may; the group is then that of the test, which is not root's.
             let _ = chown(root.join(file), None, Some(109));
         }
-        let gid = fs::metadata(root.join("dev/kfd")).unwrap().gid();
+        let gid = group_and_mode(&fs::metadata(root.join("dev/kfd")).unwrap()).0;
         write(
             "proc/self/status",
             "Name:\tferrowave\nUid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nGroups:\t44 1000\n",
