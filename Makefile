@@ -3,7 +3,10 @@
 # Tests cover the kernels of all CDNA GPUs and of one with RDNA; a plain build compiles those of one GPU.
 TEST_GPUS := gfx908,gfx90a,gfx942,gfx950,gfx1100
 
-.PHONY: report test test-all wheel test-python test-gpu sanitize fuzz real-programs real-programs-all packages bench toolchain
+# The systems that `make platforms` checks.
+PLATFORMS := aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-apple-darwin x86_64-pc-windows-msvc
+
+.PHONY: report test test-all docs platforms wheel test-python test-gpu sanitize fuzz real-programs real-programs-all packages bench toolchain
 
 ## Builds everything, runs all kernels and compares them, in the terminal and in target/report.
 report: toolchain
@@ -15,6 +18,7 @@ test: export FERROWAVE_GPUS := $(TEST_GPUS)
 test: toolchain
 	cargo fmt --all --check
 	cargo fmt --manifest-path examples/softmax/Cargo.toml --check
+	cargo fmt --manifest-path examples/bugs/Cargo.toml --check
 	cargo fmt --manifest-path cli/calibration/Cargo.toml --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTFLAGS='-Ctarget-cpu=gfx950 --cfg=ferrowave_gpu="gfx950"' cargo clippy -p ferrowave-kernels -p ferrowave-panic --lib \
@@ -24,8 +28,22 @@ test: toolchain
 
 ## `make test` and the longer tests: sweeps over more shapes, mutations of kernels, fuzzing.
 test-all: export FERROWAVE_GPUS := $(TEST_GPUS)
-test-all: test sanitize fuzz test-python packages real-programs-all
+test-all: test platforms docs sanitize fuzz test-python packages real-programs-all
 	cargo test --workspace -- --ignored
+
+## The book in target/docs/book, from the pages in docs/ and elsewhere, with the crates' documentation; mdbook is installed in the
+## user's cache. Checks all links.
+docs: export FERROWAVE_GPUS := $(TEST_GPUS)
+docs: toolchain
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --exclude cargo-gpu-amdgpu --no-deps --quiet
+	docs/build.sh
+
+## The emulator, both commands and the Python module compile for other systems. Only checked: nothing is linked or run. The build
+## script takes the kernels of gfx908, which are the fewest.
+platforms: toolchain
+	rustup target add $(PLATFORMS)
+	FERROWAVE_GPUS=gfx908 cargo check --config 'build.warnings="deny"' --target-dir target/platforms $(PLATFORMS:%=--target %) \
+		-p ferrowave-hip -p ferrowave-cli -p cargo-gpu-amdgpu -p ferrowave-python
 
 ## A wheel of the Python module, the commands and the libraries, in target/wheel/dist, and its test without Rust. x86-64 Linux.
 wheel: toolchain
@@ -46,13 +64,11 @@ test-gpu: toolchain
 	cargo test --release --package ferrowave --test products
 
 ## The path of shared memory for hosts other than x86-64, which uses Rust's atomics: Miri checks it (it cannot check the moves
-## of x86-64), and the emulator must compile for 64-bit ARM.
+## of x86-64).
 sanitize: toolchain
 	rustup component add miri
-	rustup target add aarch64-unknown-linux-gnu
 	MIRIFLAGS=-Zmiri-permissive-provenance cargo miri test --target-dir target/miri -p ferrowave-emulator --lib -- \
 		memory:: --skip exec::tests --skip hip::
-	cargo check -p ferrowave-emulator --target aarch64-unknown-linux-gnu
 
 ## One minute of each fuzz target.
 fuzz: toolchain

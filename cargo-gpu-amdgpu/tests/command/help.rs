@@ -37,3 +37,31 @@ fn every_command_is_in_help_man_page_and_completions() {
     }
     run(&dir, &["completions", "dos"]).fails(2, &["bash", "zsh"]);
 }
+
+/// The table of commands in `docs/reference.md`: names and descriptions.
+#[test]
+fn the_reference_has_the_commands_of_the_help() {
+    let page = include_str!("../../../docs/reference.md");
+    let (_, table) = page.split_once("## `cargo gpu-amdgpu`").expect("a table");
+    let (table, _) = table.split_once("## ").expect("an end");
+    let mut help = run(&tmp("help"), &["--help"]).ok();
+    let start = help.find("Commands:").expect("commands");
+    let end = help.find("Options:").expect("options");
+    // Descriptions are broken into lines.
+    help = help[start..end]
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    let mut rows = 0;
+    for row in table.lines().filter(|line| line.starts_with("| `")) {
+        let mut cells = row.split('|').map(str::trim).skip(1);
+        let name = cells.next().expect("a name").trim_matches('`');
+        let about = cells.next().expect("a description");
+        assert!(help.contains(&format!("{name} {about}")), "{row}\n{help}");
+        let own = run(&tmp("help"), &[name, "--help"]).ok();
+        let has_code = cells.next().expect("exit codes").starts_with("3: findings");
+        assert_eq!(own.contains("Exit code 3"), has_code, "{row}");
+        rows += 1;
+    }
+    assert_eq!(rows, COMMANDS.len());
+}

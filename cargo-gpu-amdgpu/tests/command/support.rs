@@ -170,3 +170,20 @@ pub unsafe extern "gpu-kernel" fn scale(data: *mut f32, factor: f32) {
 pub(crate) fn toolchain() -> Toolchain {
     Toolchain::find(Path::new(env!("CARGO_MANIFEST_DIR"))).expect("a toolchain")
 }
+
+/// The `console` commands of a page, each with the lines of output that the page shows.
+pub(crate) fn page_commands(page: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut commands: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut inside = false;
+    for line in page.lines() {
+        if let Some(language) = line.strip_prefix("```") {
+            inside = language == "console";
+        } else if !inside {
+        } else if let Some(command) = line.strip_prefix("$ ") {
+            commands.push((command, Vec::new()));
+        } else if let Some((_, shown)) = commands.last_mut() {
+            shown.push(line);
+        }
+    }
+    commands
+}

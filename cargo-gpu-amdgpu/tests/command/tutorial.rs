@@ -2,26 +2,9 @@
 
 use std::{env, path::Path, process::Command};
 
-use crate::support::{command, empty, lock, run_command, tmp, toolchain};
+use crate::support::{command, empty, lock, page_commands, run_command, tmp, toolchain};
 
 const TUTORIAL: &str = include_str!("../../../examples/softmax/README.md");
-
-/// The commands, each with the lines of output that the page shows.
-fn commands() -> Vec<(&'static str, Vec<&'static str>)> {
-    let mut commands: Vec<(&str, Vec<&str>)> = Vec::new();
-    let mut inside = false;
-    for line in TUTORIAL.lines() {
-        if let Some(language) = line.strip_prefix("```") {
-            inside = language == "console";
-        } else if !inside {
-        } else if let Some(command) = line.strip_prefix("$ ") {
-            commands.push((command, Vec::new()));
-        } else if let Some((_, shown)) = commands.last_mut() {
-            shown.push(line);
-        }
-    }
-    commands
-}
 
 fn run_in(dir: &Path, words: &[&str]) -> String {
     run_command(&mut command_in(dir, words)).ok()
@@ -65,7 +48,7 @@ fn command_in(dir: &Path, words: &[&str]) -> Command {
 fn every_command_runs_and_says_what_the_page_shows() {
     let mut dir = empty("tutorial");
     let mut ran = 0;
-    for (command, shown) in commands() {
+    for (command, shown) in page_commands(TUTORIAL) {
         let words: Vec<_> = command.split(' ').collect();
         match words.as_slice() {
             // Already installed: it is the program under test.
@@ -121,7 +104,7 @@ fn the_commands_of_the_page_are_all_there_are() {
     ] {
         let command = format!("cargo gpu-amdgpu {verb}");
         assert!(
-            commands()
+            page_commands(TUTORIAL)
                 .iter()
                 .any(|(given, _)| given.starts_with(&command)),
             "{verb}"
