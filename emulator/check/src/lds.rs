@@ -406,7 +406,7 @@ impl Watch for Lds {
         let stamp = Stamp::new(
             self.moment(wave.index, false),
             self.numbering.code(step.index),
-            atomic,
+            atomic || facts.expected,
         );
         if facts.global_share {
             let what = "accesses global data share (GDS), which HIP does not allocate to kernels";

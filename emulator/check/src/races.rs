@@ -238,7 +238,8 @@ impl Watch for Races {
                 self.pass(wave.index, facts.effect, &observed);
             }
             let moment = self.clocks.now(wave.index);
-            let stamp = Stamp::new(moment, self.numbering.code(step.index), atomic);
+            let code = self.numbering.code(step.index);
+            let stamp = Stamp::new(moment, code, atomic || facts.expected);
             self.record(stamp, step.index, (&observed, spans), findings);
         }
         self.end_turn();

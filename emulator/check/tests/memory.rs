@@ -544,6 +544,50 @@ fn an_atomic_counter_orders_workgroups() {
     );
 }
 
+/// Compilers make atomic operations from a plain load and a loop of compare-and-swap.
+#[test]
+fn the_load_before_a_compare_and_swap_does_not_race_with_others() {
+    let global = "  v_mov_b32_e32 v1, 0
+  global_load_dword v5, v1, s[4:5]
+  s_waitcnt vmcnt(0)
+  v_mov_b32_e32 v3, v5
+.Lagain:
+  v_add_u32_e32 v2, 1, v3
+  global_atomic_cmpswap v4, v1, v[2:3], s[4:5] sc0
+  s_waitcnt vmcnt(0)
+  v_cmp_eq_u32_e32 vcc, v4, v3
+  v_mov_b32_e32 v3, v4
+  s_cbranch_vccz .Lagain
+";
+    let on = |body| Small::new(Gpu::Gfx942, body).threads(1).workgroups(4);
+    nothing(&on(global), RACES);
+    // The load is at an address of its own.
+    let other = global.replace("dword v5, v1, s[4:5]", "dword v5, v0, s[4:5]");
+    assert_ne!(found(&on(&other), RACES), []);
+    let lds = "  v_mov_b32_e32 v1, 0
+  ds_read_b32 v3, v1
+  s_waitcnt lgkmcnt(0)
+.Lagain:
+  v_add_u32_e32 v2, 1, v3
+  ds_cmpst_rtn_b32 v4, v1, v3, v2
+  s_waitcnt lgkmcnt(0)
+  v_cmp_eq_u32_e32 vcc, v4, v3
+  v_mov_b32_e32 v3, v4
+  s_cbranch_vccz .Lagain
+";
+    let races = |body: &str| {
+        let kernel = Small::new(Gpu::Gfx942, body).threads(128);
+        let found = names(&kernel.found(&LDS.into()));
+        found.iter().filter(|(kind, _)| *kind == "lds-race").count()
+    };
+    assert_eq!(races(lds), 0);
+    // The loaded value is not the expected one.
+    assert_ne!(
+        races(&lds.replace("ds_read_b32 v3, v1", "ds_read_b32 v6, v1")),
+        0
+    );
+}
+
 #[test]
 fn races_inside_a_workgroup() {
     // Wave 1 reads what wave 0 writes.

@@ -181,9 +181,10 @@ impl Lines {
             .get_or_init(|| self.list.iter().map(|_| OnceLock::new()).collect());
         let facts = all.get(number)?;
         Some(facts.get_or_init(|| {
-            let line = self.list.get(number);
-            let instruction = line.and_then(|line| line.instruction.as_ref().ok());
-            Box::new(instruction.map(Facts::of))
+            let from = self.list.get(number..).unwrap_or_default();
+            let mut from = from.iter().map(|line| line.instruction.as_ref().ok());
+            let instruction = from.next().flatten();
+            Box::new(instruction.map(|instruction| Facts::of(instruction, from.flatten())))
         }))
     }
 }

@@ -11,6 +11,7 @@ mod atomic;
 mod buffer;
 mod code;
 mod compare;
+mod compare_swap;
 mod compile;
 mod contiguous_access;
 mod control;

@@ -1,6 +1,6 @@
 //! Observers: how checks, counters and the timing model watch waves run.
 
-use super::{Context, Flow, Wave};
+use super::{Context, Flow, Wave, compare_swap};
 use ferrowave_isa::{Category, Effect, Instruction, Uses};
 
 /// Watches a workgroup run, instruction by instruction. Runs are generic over the observer, so a run without one
@@ -157,6 +157,9 @@ pub struct Facts {
     /// Whether it is a vector load or store with a coherence bit (`glc`, `sc0`, `sc1`), as compilers emit for atomic
     /// loads and stores.
     pub coherent: bool,
+    /// Whether it loads the value that a following compare-and-swap expects, as compilers make atomic operations that the GPU
+    /// has no instruction for. It may race with atomic operations: the comparison finds out.
+    pub expected: bool,
     /// Whether it uses a barrier or semaphore of the whole launch (`ds_gws_*`).
     pub global_sync: bool,
     /// Whether it uses global data share, which HIP kernels do not have.
@@ -166,7 +169,11 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub(super) fn of(instruction: &Instruction) -> Self {
+    /// The facts of an instruction, given those that follow it.
+    pub(super) fn of<'a>(
+        instruction: &Instruction,
+        following: impl Iterator<Item = &'a Instruction>,
+    ) -> Self {
         let global_sync = instruction.is_global_sync();
         Facts {
             category: instruction.category(),
@@ -174,6 +181,7 @@ impl Facts {
             to_lds: instruction.loads_to_lds(),
             coherent: instruction.category() == Category::VectorMemory
                 && (instruction.memory.sc0 || instruction.memory.sc1),
+            expected: compare_swap::is_expected(instruction, following),
             global_sync,
             global_share: instruction.memory.gds && !global_sync,
             uses: instruction.uses(),
