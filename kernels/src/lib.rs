@@ -59,7 +59,7 @@ mod s12_mfma_swizzled;
 mod steps;
 
 #[cfg(target_arch = "amdgpu")]
-pub(crate) use arch::opaque_zero;
+pub(crate) use arch::{opaque, opaque_zero};
 
 /// Where this crate's sources are. The build of `ferrowave` compiles them for GPUs.
 pub const DIRECTORY: &str = env!("CARGO_MANIFEST_DIR");
@@ -68,4 +68,10 @@ pub const DIRECTORY: &str = env!("CARGO_MANIFEST_DIR");
 #[cfg(not(target_arch = "amdgpu"))]
 fn opaque_zero() -> u32 {
     0
+}
+
+/// On the host the compiler may know the value.
+#[cfg(not(target_arch = "amdgpu"))]
+const fn opaque(value: u32) -> u32 {
+    value
 }

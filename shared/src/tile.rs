@@ -61,7 +61,16 @@ impl TileOrder {
     /// in groups of `group` rows of tiles: within a group column by column, from top to bottom.
     #[inline(always)]
     pub const fn place(number: u32, rows: u32, columns: u32, group: u32) -> (u32, u32) {
-        let in_group = group * columns;
+        // One group has all rows: two divisions less.
+        if rows <= group {
+            return (number % rows, number / rows);
+        }
+        // Not 0, as the compiler sees, so that it does not check the divisors.
+        let in_group = if group * columns > 0 {
+            group * columns
+        } else {
+            1
+        };
         let first = number / in_group * group;
         let rows = if rows - first < group {
             rows - first

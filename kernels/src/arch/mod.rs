@@ -49,5 +49,5 @@ pub(crate) use lds::{
 };
 #[cfg(ferrowave_gpu = "gfx950")]
 pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};
-pub(crate) use registers::opaque_zero;
+pub(crate) use registers::{at_once, opaque, opaque_zero};
 pub(crate) use visibility::{acquire, release_and_count, wait_for_stores};

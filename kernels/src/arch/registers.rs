@@ -10,3 +10,29 @@ pub(crate) fn opaque_zero() -> u32 {
     unsafe { asm!("s_mov_b32 {0}, 0", out(sgpr32) zero, options(nomem, nostack, preserves_flags)) };
     zero
 }
+
+/// The value, of which the compiler knows nothing but its place: a vector register. It then chooses how to use the value
+/// where it is used, and not before a loop.
+#[inline(always)]
+pub(crate) fn opaque(value: u32) -> u32 {
+    let mut value = value;
+    // SAFETY: no instruction.
+    unsafe { asm!("/* {0} */", inout(vgpr32) value, options(nomem, nostack, preserves_flags)) };
+    value
+}
+
+/// Needs all values here. They are arguments of the kernel, of which each group that is used later would be loaded later,
+/// and waited for, one after the other.
+#[inline(always)]
+pub(crate) fn at_once(values: [u32; 12]) {
+    let [a, b, c, d, e, f, g, h, i, j, k, l] = values;
+    // SAFETY: no instruction.
+    unsafe {
+        asm!(
+            "/* {0} {1} {2} {3} {4} {5} {6} {7} {8} {9} {10} {11} */",
+            in(sgpr32) a, in(sgpr32) b, in(sgpr32) c, in(sgpr32) d, in(sgpr32) e, in(sgpr32) f,
+            in(sgpr32) g, in(sgpr32) h, in(sgpr32) i, in(sgpr32) j, in(sgpr32) k, in(sgpr32) l,
+            options(nomem, nostack, preserves_flags)
+        );
+    }
+}

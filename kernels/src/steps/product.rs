@@ -55,6 +55,23 @@ impl<A: Copy, C: Stored> Product<A, C> {
         let workgroup = arch::workgroup();
         let batch = workgroup.z as usize;
         let Pointers { a, b, c, .. } = pointers;
+        if matches!(kernel.order, TileOrder::Linear) {
+            let p = &parameters;
+            arch::at_once([
+                p.m,
+                p.n,
+                p.k,
+                p.lda,
+                p.ldb,
+                p.ldc,
+                p.order,
+                p.parts,
+                a as usize as u32,
+                b as usize as u32,
+                p.stride_a as u32,
+                p.stride_b as u32,
+            ]);
+        }
         let product = Self {
             pointers: Pointers {
                 a: a.wrapping_add(batch * parameters.stride_a as usize),
@@ -85,14 +102,28 @@ impl<A: Copy, C: Stored> Product<A, C> {
     /// The number of the calling workgroup, of `count` in its product: those of one XCD have consecutive numbers.
     #[inline(always)]
     pub(super) fn number(&self, count: u32) -> u32 {
-        TileOrder::by_xcd(arch::workgroup().x, count, self.parameters.order & 0xffff)
+        let (x, xcds) = (arch::workgroup().x, self.parameters.order & 0xffff);
+        // Four divisions less.
+        if xcds == 1 {
+            return x;
+        }
+        // SAFETY: the host counts at least one XCD.
+        unsafe { core::hint::assert_unchecked(xcds != 0) };
+        TileOrder::by_xcd(x, count, xcds)
     }
 
     /// The tile and the part of the calling workgroup, for [`Reduction::SplitK`].
     #[inline(always)]
     pub(super) fn tile_and_part(&self) -> (u32, u32) {
         let tiles = self.tiles();
-        workspace::split_k(self.number(tiles * self.parts()), tiles)
+        let number = self.number(tiles * self.parts());
+        // Two divisions less.
+        if self.parts() == 1 {
+            return (number, 0);
+        }
+        // SAFETY: the grid has a tile.
+        unsafe { core::hint::assert_unchecked(tiles != 0) };
+        workspace::split_k(number, tiles)
     }
 
     /// The same product at the tile with this number, in linear order.
@@ -103,12 +134,11 @@ impl<A: Copy, C: Stored> Product<A, C> {
     pub(super) unsafe fn at_tile(self, number: u32) -> Self {
         let BlockTile { m, n, .. } = self.kernel.tile;
         let p = &self.parameters;
-        let (row, column) = TileOrder::place(
-            number,
-            p.m.div_ceil(m as u32),
-            p.n.div_ceil(n as u32),
-            p.order >> 16,
-        );
+        let (rows, columns) = (p.m.div_ceil(m as u32), p.n.div_ceil(n as u32));
+        let group = p.order >> 16;
+        // SAFETY: there is a tile.
+        unsafe { core::hint::assert_unchecked(rows != 0 && columns != 0) };
+        let (row, column) = TileOrder::place(number, rows, columns, group);
         Self {
             row: row * m as u32,
             column: column * n as u32,
@@ -178,6 +208,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
         }
         let operand = |start: *const A, first: u32, extent: u32, strides: Strides| Operand {
             start: start.wrapping_add(strides.offset(first, 0)),
+            before: first,
             rows: extent - first,
             k: p.k,
             strides,
@@ -229,6 +260,41 @@ impl<A: Copy, C: Stored> Product<A, C> {
     pub(super) fn plain(&self, row: u32, column: u32) -> Option<Plain<C>> {
         let alpha = self.epilogue().plain_factor()?;
         Some(self.place(row, column)?.plain(alpha))
+    }
+
+    /// α, if the sums are only multiplied by α. Uniform.
+    #[inline(always)]
+    pub(super) fn plain_factor(&self) -> Option<C::Sum> {
+        self.epilogue().plain_factor()
+    }
+
+    /// Stores the 16 bytes of sums at `sums`, multiplied by `factor`, as the run of elements of C that begins at `(row,
+    /// column)`; elements outside C are dropped.
+    ///
+    /// # Safety
+    /// As [`store_unit`](Self::store_unit).
+    #[inline(always)]
+    pub(super) unsafe fn store_scaled(
+        &self,
+        row: u32,
+        column: u32,
+        sums: *const C::Sum,
+        factor: C::Sum,
+    ) {
+        let result = self.result();
+        // SAFETY: as in `store`.
+        unsafe {
+            match size_of::<C::Sum>() {
+                8 => {
+                    let sums = sums.cast::<[C::Sum; 2]>().read();
+                    result.store_scaled(row, column, sums, factor);
+                }
+                _ => {
+                    let sums = sums.cast::<[C::Sum; 4]>().read();
+                    result.store_scaled(row, column, sums, factor);
+                }
+            }
+        }
     }
 
     /// Loads `fragment`, whose corner is at `(row, column)`, from C without a prologue; elements outside C become

@@ -44,11 +44,16 @@ use ferrowave_shared::workspace::{first_step, steps};
 pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     let (parts, k, tile_k) = (product.parts(), product.k(), product.kernel().tile.k as u32);
     let (tile, part) = product.tile_and_part();
-    let steps = steps(k, product.kernel().tile);
-    let first = first_step(steps, parts, part) * tile_k;
-    let end = first_step(steps, parts, part + 1)
-        .saturating_mul(tile_k)
-        .min(k);
+    // A tile that is not shared needs no division.
+    let (first, end) = if parts == 1 {
+        (0, k)
+    } else {
+        // SAFETY: the host divides into at least one part.
+        unsafe { core::hint::assert_unchecked(parts != 0) };
+        let steps = steps(k, product.kernel().tile);
+        let end = first_step(steps, parts, part + 1).saturating_mul(tile_k);
+        (first_step(steps, parts, part) * tile_k, end.min(k))
+    };
     // SAFETY: as the caller promises; all threads of the workgroup are here, and the host gives each tile
     // `parts` workgroups and slots.
     unsafe {

@@ -109,6 +109,8 @@ impl<L: LdsLayout> LdsPosition<L> {
 pub struct Operand<T> {
     /// The first element of the workgroup's first row.
     pub start: *const T,
+    /// How many rows there are before `start`.
+    pub before: u32,
     /// How many rows there are from `start` on; not 0.
     pub rows: u32,
     /// Elements of a row.
@@ -124,12 +126,45 @@ impl<T> Operand<T> {
         self.strides.column == 1
     }
 
-    /// Whether all units of a tile of `rows` rows can be loaded whole. Uniform. Units across rows can
-    /// if the tile does not overhang, or the operand ends with a whole unit.
+    /// Up to which k a tile of at most 256 rows can be loaded in whole units; 0 if it cannot at all. Uniform.
+    ///
+    /// Units across rows that overhang the operand also contain elements of the next k. That of the last k would be behind
+    /// the matrix.
     #[inline(always)]
-    pub fn has_units(&self, rows: usize) -> bool {
+    pub fn units_end(&self, rows: usize) -> u32 {
         let per_unit = (UNIT_BYTES / size_of::<T>()) as u32;
-        self.is_along_k() || self.rows >= rows as u32 || self.rows.is_multiple_of(per_unit)
+        if !self.is_near() {
+            return 0;
+        }
+        if self.is_along_k() || self.rows >= rows as u32 || self.rows.is_multiple_of(per_unit) {
+            return self.k;
+        }
+        // Shorter columns of memory than a unit could end within a unit of an earlier k.
+        if self.strides.column >= per_unit as usize {
+            self.k - 1
+        } else {
+            0
+        }
+    }
+
+    /// Whether the byte offsets within a tile, of at most 256 rows and 256 elements along k, fit in 32 bits. Uniform.
+    #[inline(always)]
+    fn is_near(&self) -> bool {
+        let most = const { (u32::MAX as usize / size_of::<T>() - 256) / 256 };
+        self.strides.row <= most && self.strides.column <= most
+    }
+
+    /// Whether [`TileLoader::load_within`] can load the operand: it has a whole unit in the direction in which elements are
+    /// contiguous. Uniform.
+    #[inline(always)]
+    pub fn has_a_unit(&self) -> bool {
+        let per_unit = (UNIT_BYTES / size_of::<T>()) as u32;
+        let extent = if self.is_along_k() {
+            self.k
+        } else {
+            self.before + self.rows
+        };
+        extent >= per_unit
     }
 
     /// The operand with k ending at `end`.
@@ -216,8 +251,12 @@ bits!(u8: u32, u16: u32, u32: u32, u64: u64);
 /// V k has V elements of each row, which are written together.
 #[derive(Clone, Copy)]
 pub struct TileLoader<T, L, V: Length> {
-    pointers: Array<*const T, V>,
-    /// Elements from one tile to the next.
+    /// The first element of the tile. Uniform.
+    base: *const T,
+    /// The lane's units, in bytes from `base`: an access takes a scalar address and an offset of 32 bits, so that a loop
+    /// advances one scalar.
+    offsets: Array<u32, V>,
+    /// Bytes from one tile to the next.
     step: usize,
     along_k: bool,
     /// Where the share begins in LDS: the unit, and the byte in it.
@@ -246,25 +285,23 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
                 "a block is in one row of units"
             );
         }
-        let Operand { start, strides, .. } = *operand;
-        let mut loader = Self::at(operand);
+        let strides = operand.strides;
+        let mut loader = Self::at(operand, k);
         if loader.along_k {
             let (row, unit) = (thread / L::ROW_UNITS as u32, thread % L::ROW_UNITS as u32);
             for i in 0..V::LEN {
                 let row = row + (i * threads / L::ROW_UNITS) as u32;
                 let row = row.min(operand.rows - 1);
-                let offset = strides.offset(row, k + unit * Self::PER_UNIT as u32);
-                loader.pointers[i] = start.wrapping_add(offset);
+                loader.offsets[i] = Self::bytes(strides, row, unit * Self::PER_UNIT as u32);
             }
             loader.place = LdsPosition::new(row, unit);
         } else {
             let (block, group) = Self::block(thread, threads);
             let row = block * Self::PER_UNIT as u32;
             let first = group * V::LEN as u32;
-            let last_block = operand.rows.max(Self::PER_UNIT as u32) - Self::PER_UNIT as u32;
+            let last_block = (operand.rows - 1) / Self::PER_UNIT as u32 * Self::PER_UNIT as u32;
             for i in 0..V::LEN {
-                let offset = strides.offset(row.min(last_block), k + first + i as u32);
-                loader.pointers[i] = start.wrapping_add(offset);
+                loader.offsets[i] = Self::bytes(strides, row.min(last_block), first + i as u32);
             }
             let byte = first * size_of::<T>() as u32;
             loader.place = LdsPosition::new(row, byte / UNIT_BYTES as u32);
@@ -273,13 +310,22 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         loader
     }
 
-    /// A share whose addresses are the operand's first element; the caller computes them in place. (A moved array
-    /// of a single pointer is moved as an integer, and the compiler no longer knows that it is a global address.)
+    /// The offset of an element of a tile in bytes, if [all fit in 32 bits](Operand::units_end).
     #[inline(always)]
-    fn at(operand: &Operand<T>) -> Self {
+    fn bytes(strides: Strides, row: u32, k: u32) -> u32 {
+        let elements = row
+            .wrapping_mul(strides.row as u32)
+            .wrapping_add(k.wrapping_mul(strides.column as u32));
+        elements.wrapping_mul(size_of::<T>() as u32)
+    }
+
+    /// A share of the tile at `k` whose units are the operand's first one; the caller computes the offsets.
+    #[inline(always)]
+    fn at(operand: &Operand<T>, k: u32) -> Self {
         Self {
-            pointers: V::splat(operand.start),
-            step: Self::K * operand.strides.column,
+            base: operand.start.wrapping_add(operand.strides.offset(0, k)),
+            offsets: V::splat(0),
+            step: L::ROW_BYTES * operand.strides.column,
             along_k: operand.is_along_k(),
             place: LdsPosition::new(0, 0),
             byte: 0,
@@ -291,13 +337,11 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     /// number i must go to position `thread + i · threads` of the tile, so the layout decides which unit to load.
     #[inline(always)]
     pub fn in_place(operand: &Operand<T>, thread: u32, threads: usize) -> Self {
-        let Operand { start, strides, .. } = *operand;
-        let mut loader = Self::at(operand);
+        let mut loader = Self::at(operand, 0);
         for i in 0..V::LEN {
             let (row, unit) = L::at(thread + (i * threads) as u32);
             let row = row.min(operand.rows - 1);
-            let offset = strides.offset(row, unit * Self::PER_UNIT as u32);
-            loader.pointers[i] = start.wrapping_add(offset);
+            loader.offsets[i] = Self::bytes(operand.strides, row, unit * Self::PER_UNIT as u32);
         }
         loader.along_k = true;
         loader
@@ -328,43 +372,119 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         (high / groups * neighbours + low, high % groups)
     }
 
-    /// The same share, for an operand that is along k. The compiler then knows that, and a loop over the share
+    /// The same share, for an operand that is along k or is not. The compiler then knows that, and a loop over the share
     /// has no branch.
     #[inline(always)]
     #[must_use]
-    pub fn known_along_k(mut self) -> Self {
-        self.along_k = true;
+    pub fn known(mut self, along_k: bool) -> Self {
+        self.along_k = along_k;
         self
     }
 
     /// Loads the share of a tile.
     ///
     /// # Safety
-    /// The operand [has units](Operand::has_units) for the tile's rows, and all k of the tile.
+    /// The operand has whole units up to the end of the tile ([`Operand::units_end`]).
     #[inline(always)]
     pub unsafe fn load(&self) -> Array<Unit, V> {
         let mut units = V::splat(Unit::splat(0));
         for i in 0..V::LEN {
             // SAFETY: the unit is in the operand, as the caller promises. It needs only the alignment of
             // an element: amdhsa enables unaligned access.
-            units[i] = unsafe { self.pointers[i].cast::<Unit>().read_unaligned() };
+            units[i] = unsafe { self.pointer(i).cast::<Unit>().read_unaligned() };
         }
         units
+    }
+
+    /// Loads the share of the tile at `k`, which may end outside the operand: elements outside along k are 0. (Elements of
+    /// rows outside are any; no product of them is stored.)
+    ///
+    /// A unit that would end outside is loaded from where it fits, and shifted.
+    ///
+    /// # Safety
+    /// The operand [has a unit](Operand::has_a_unit).
+    #[inline(always)]
+    pub unsafe fn load_within(
+        &self,
+        operand: &Operand<T>,
+        thread: u32,
+        threads: usize,
+        k: u32,
+    ) -> Array<Unit, V> {
+        let (per_unit, strides) = (Self::PER_UNIT as u32, operand.strides);
+        let mut units = V::splat(Unit::splat(0));
+        let mut shifts = V::splat(0);
+        for i in 0..V::LEN {
+            let (row, first_k);
+            if self.along_k {
+                let number = thread + (i * threads) as u32;
+                row = number / L::ROW_UNITS as u32;
+                first_k = k + number % L::ROW_UNITS as u32 * per_unit;
+            } else {
+                let (block, group) = Self::block(thread, threads);
+                row = block * per_unit;
+                first_k = k + group * V::LEN as u32 + i as u32;
+            }
+            let (row, first_k, shift) = if self.along_k {
+                let from = first_k.min(operand.k - per_unit);
+                (row.min(operand.rows - 1) as i32, from, first_k - from)
+            } else {
+                // Tiles are small: of the rows, only those of the tile matter.
+                let rows = operand.rows.min(1 << 16) as i32;
+                let from = (row as i32).min(rows - per_unit as i32);
+                let shift = if first_k < operand.k {
+                    (row as i32 - from) as u32
+                } else {
+                    per_unit
+                };
+                (from, first_k.min(operand.k - 1), shift)
+            };
+            shifts[i] = shift;
+            let unit = operand
+                .start
+                .wrapping_offset(row as isize * strides.row as isize)
+                .wrapping_add(first_k as usize * strides.column);
+            // SAFETY: the unit is in the operand, which has at least one. Alignment as in `load`.
+            units[i] = unsafe { unit.cast::<Unit>().read_unaligned() };
+        }
+        for i in 0..V::LEN {
+            units[i] = Self::shifted(units[i], shifts[i]);
+        }
+        units
+    }
+
+    /// The unit without its first `elements` elements, and with as many zeros at its end.
+    #[inline(always)]
+    fn shifted(unit: Unit, elements: u32) -> Unit {
+        // Written out, so that the words stay in registers.
+        let bytes = elements * size_of::<T>() as u32;
+        let choose = |condition: bool, yes: u32, no: u32| if condition { yes } else { no };
+        let [a, b, c, d] = unit.to_array();
+        let two = bytes & 8 != 0;
+        let (a, b) = (choose(two, c, a), choose(two, d, b));
+        let (c, d) = (choose(two, 0, c), choose(two, 0, d));
+        let one = bytes & 4 != 0;
+        let (a, b) = (choose(one, b, a), choose(one, c, b));
+        let (c, d) = (choose(one, d, c), choose(one, 0, d));
+        let bits = bytes % 4 * 8;
+        let joined = |low: u32, high: u32| {
+            let pair = u64::from(high) << 32 | u64::from(low);
+            choose(bytes < UNIT_BYTES as u32, (pair >> bits) as u32, 0)
+        };
+        Unit::from_array([joined(a, b), joined(b, c), joined(c, d), joined(d, 0)])
     }
 
     /// Advances by `tiles` tiles along k.
     #[inline(always)]
     pub fn advance(&mut self, tiles: u32) {
-        let elements = self.step * tiles as usize;
-        for i in 0..V::LEN {
-            self.pointers[i] = self.pointers[i].wrapping_add(elements);
-        }
+        self.base = self.base.wrapping_byte_add(self.step * tiles as usize);
     }
 
-    /// The address of unit number `i` of the share, for an instruction that loads straight to LDS.
+    /// The address of unit number `i` of the share.
     #[inline(always)]
     pub fn pointer(&self, i: usize) -> *const T {
-        self.pointers[i]
+        self.base
+            .wrapping_byte_add(crate::opaque(self.offsets[i]) as usize)
     }
 
     /// Writes the share to the tile at `tile`.
@@ -411,8 +531,13 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         units: Array<Unit, V>,
     ) {
         // Without the opaque zero, the compiler would keep the addresses of all rows in registers throughout a
-        // loop that has none to spare. Each is one instruction away from the first.
-        let place = self.place.plus(crate::opaque_zero());
+        // loop that has none to spare. Each is one instruction away from the first. Where threads have one unit, so many
+        // waves share a tile that registers are left.
+        let place = if const { V::LEN > 1 } {
+            self.place.plus(crate::opaque_zero())
+        } else {
+            self.place
+        };
         let mut columns = V::splat([B::ZERO; E]);
         for i in 0..V::LEN {
             // SAFETY: both have 16 bytes, and any bits are valid elements.

@@ -379,6 +379,38 @@ impl<T: Stored> Output<T> {
         }
     }
 
+    /// Stores the sums, multiplied by `factor`, as the run that begins at `(row, column)`; elements outside the matrix are
+    /// dropped.
+    ///
+    /// # Safety
+    /// As [`update`](Self::update).
+    #[inline(always)]
+    pub unsafe fn store_scaled<const RUN: usize>(
+        &self,
+        row: u32,
+        column: u32,
+        sums: [T::Sum; RUN],
+        factor: T::Sum,
+    ) {
+        if row >= self.rows || column >= self.columns {
+            return;
+        }
+        let stored = sums.map(|sum| T::store(factor.mul(sum)));
+        let left = self.columns - column;
+        // SAFETY: the elements exist and belong to the caller.
+        unsafe {
+            if left >= RUN as u32 {
+                self.run(row, column).write_unaligned(stored);
+            } else {
+                for k in 0..RUN - 1 {
+                    if (k as u32) < left {
+                        self.at(row, column + k as u32).write(stored[k]);
+                    }
+                }
+            }
+        }
+    }
+
     /// The address of the run at `(row, column)`.
     #[inline(always)]
     fn run<const RUN: usize>(&self, row: u32, column: u32) -> *mut [T; RUN] {
@@ -591,6 +623,25 @@ mod tests {
                 assert_eq!(memory, [10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 1.0, 10.0]);
                 assert_eq!(loaded.0, [[1.0, 0.0], [0.0, 0.0]]);
             }
+        }
+    }
+
+    #[test]
+    fn a_scaled_run_is_cut_off() {
+        for (row, column, expected) in [
+            (0, 0, [2.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+            (1, 1, [0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 4.0, 0.0]),
+            (1, 2, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0]),
+            (0, 3, [0.0; 8]),
+            (2, 0, [0.0; 8]),
+        ] {
+            let mut memory = [0.0_f32; 8];
+            // SAFETY: the array is of that shape, and this is its only thread.
+            unsafe {
+                let output = Output::new(memory.as_mut_ptr(), 2, 3, 4);
+                output.store_scaled(row, column, [1.0, 2.0], 2.0);
+            }
+            assert_eq!(memory, expected, "{row} {column}");
         }
     }
 

@@ -4,7 +4,7 @@
     reason = "loops over iterators unroll too late, and leave the registers in memory"
 )]
 
-use super::{BlockGemm, Config, Element, Source};
+use super::{BlockGemm, Config, Element, Fetch, InFlight, Source};
 use crate::{
     arch::Workgroup,
     tile::{
@@ -18,67 +18,94 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     pub(in super::super) fn whole_stages(&self, source: &Source<C>, k: u32, end: u32) -> u32 {
         let tile = self.product.kernel().tile;
-        if source.a.has_units(tile.m) && source.b.has_units(tile.n) {
-            (end - k) / Self::STAGE_K
-        } else {
-            0
-        }
+        let units_end = source.a.units_end(tile.m).min(source.b.units_end(tile.n));
+        end.min(units_end).saturating_sub(k) / Self::STAGE_K
     }
 
     /// Adds the products from `k` to `end`, one stage after the other, in stage buffer 0: each stage is loaded,
-    /// in whole units as long as possible, waited for and multiplied before the next one.
+    /// waited for and multiplied before the next one.
     ///
     /// # Safety
     /// All threads of the workgroup call this. The accesses to LDS that each has issued before are complete, or
     /// it waits for them at its next barrier.
     #[inline(always)]
     pub(in super::super) unsafe fn sequential(&mut self, k: u32, end: u32) {
+        let Some(source) = self.source(k) else {
+            return;
+        };
+        let whole = self.whole_stages(&source, k, end);
+        let mut fetch = source.fetch(whole.max(1));
+        for _ in 0..whole {
+            // SAFETY: the stages are whole; as for `multiply_stage`.
+            unsafe {
+                let units = fetch.next();
+                self.multiply_stage(&fetch, units);
+            }
+        }
         // SAFETY: the caller promises the same.
-        unsafe { self.stages(k, end, true) }
+        unsafe { self.rest(k + whole * Self::STAGE_K, end) }
     }
 
-    /// As [`sequential`](Self::sequential), for the few stages at the end of k. Elements of 8 bytes are loaded one by one:
-    /// a unit has only two, so that there is nothing to gain, and the code is smaller.
+    /// Multiplies the stage whose units the threads have loaded.
     ///
     /// # Safety
     /// As [`sequential`](Self::sequential).
     #[inline(always)]
-    pub(in super::super) unsafe fn rest(&mut self, k: u32, end: u32) {
-        // SAFETY: the caller promises the same.
-        unsafe { self.stages(k, end, const { size_of::<Element<C>>() < 8 }) }
+    unsafe fn multiply_stage(&mut self, fetch: &Fetch<C>, units: InFlight<C>) {
+        // SAFETY: there are barriers between the reads of the previous stage and the writes of this one, and between its
+        // writes and its reads.
+        unsafe {
+            Workgroup.wait();
+            self.store(fetch, 0, units);
+            Workgroup.wait();
+            self.multiply_first();
+        }
     }
 
+    /// Multiplies what is in stage buffer 0.
+    ///
     /// # Safety
-    /// As [`sequential`](Self::sequential).
+    /// As [`operands`](Self::operands).
     #[inline(always)]
-    unsafe fn stages(&mut self, mut k: u32, end: u32, in_units: bool) {
+    unsafe fn multiply_first(&mut self) {
+        for step in 0..Self::STEPS {
+            // SAFETY: as the caller promises.
+            let operands = unsafe { self.operands(0, step) };
+            self.multiply(&operands);
+        }
+    }
+
+    /// As [`sequential`](Self::sequential), for the few stages at the end of k that may be no whole ones.
+    ///
+    /// # Safety
+    /// As [`sequential`](Self::sequential). If `end` is not the end of k, there are whole stages up to `end`.
+    #[inline(always)]
+    pub(in super::super) unsafe fn rest(&mut self, mut k: u32, end: u32) {
+        if k >= end {
+            return;
+        }
         let Some(source) = self.source(k) else {
             return;
         };
-        let mut whole = if in_units {
-            self.whole_stages(&source, k, end)
-        } else {
-            0
-        };
-        let mut fetch = source.fetch(whole.max(1));
+        let fetch = source.fetch(1);
+        let (thread, threads) = (self.thread, self.threads());
+        let has_units = source.a.has_a_unit() && source.b.has_a_unit();
         while k < end {
-            // SAFETY: only whole stages are loaded in units. There are barriers between the reads of the
-            // previous stage and the writes of this one, and between its writes and its reads.
+            // SAFETY: the operands have units where they are loaded. Barriers are as in `multiply_stage`.
             unsafe {
-                if whole > 0 {
-                    let units = fetch.next();
+                if has_units {
+                    let units = InFlight {
+                        a: (source.loader_a).load_within(&source.a, thread, threads, k),
+                        b: (source.loader_b).load_within(&source.b, thread, threads, k),
+                    };
                     Workgroup.wait();
                     self.store(&fetch, 0, units);
-                    whole -= 1;
                 } else {
                     Workgroup.wait();
                     self.store_elements(&source, k, end);
                 }
                 Workgroup.wait();
-                for step in 0..Self::STEPS {
-                    let operands = self.operands(0, step);
-                    self.multiply(&operands);
-                }
+                self.multiply_first();
             }
             k += Self::STAGE_K;
         }

@@ -1,7 +1,7 @@
 //! The epilogue: sums go to C through LDS, one block at a time. In registers, neighbouring lanes hold different rows of
 //! C (f64: neighbours in a row); from LDS, 8 neighbouring lanes (WMMA: 4) store a whole row of the block, a unit each.
 
-use super::{BlockGemm, Config, Output};
+use super::{BlockGemm, Config, Element, Output, Product};
 use crate::{
     arch::{self, Workgroup},
     matrix::{Multiply, sum_position},
@@ -34,7 +34,16 @@ impl<C: Config> BlockGemm<C> {
         unsafe {
             match self.product.plain(row, column) {
                 Some(plain) => self.finish_plain(plain),
-                None => self.finish_in_a_loop(),
+                None => match self.product.plain_factor() {
+                    Some(alpha) => self.finish_in_a_loop(
+                        #[inline(always)]
+                        |product, row, column, sums| product.store_scaled(row, column, sums, alpha),
+                    ),
+                    None => self.finish_in_a_loop(
+                        #[inline(always)]
+                        |product, row, column, sums| product.store_unit(row, column, sums),
+                    ),
+                },
             }
         }
     }
@@ -111,12 +120,16 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 
-    /// Updates C with any epilogue and any edges. This code is large, so it is a loop over blocks that is not unrolled.
+    /// Updates C with any epilogue and any edges: `store` has the product, a row, a column, and a unit of sums that begins
+    /// there. This code is large, so it is a loop over blocks that is not unrolled.
     ///
     /// # Safety
     /// As [`finish`](Self::finish).
     #[inline(always)]
-    unsafe fn finish_in_a_loop(self) {
+    unsafe fn finish_in_a_loop(
+        self,
+        store: impl Fn(&Product<Element<C>, Output<C>>, u32, u32, *const Sum<C>),
+    ) {
         let (row, column) = self.corner();
         let (lane_row, lane_column) = self.lane_corner();
         let block = self.sum_block();
@@ -138,10 +151,8 @@ impl<C: Config> BlockGemm<C> {
             for rows in (0..Self::EDGE).step_by(Self::ROWS_AT_ONCE as usize) {
                 // SAFETY: the wave has written the block. Lanes store different units of it, and waves
                 // have different blocks of the tile.
-                unsafe {
-                    self.product
-                        .store_unit(row + rows, column, self.staged(block, rows));
-                }
+                let sums = unsafe { self.staged(block, rows) };
+                store(&self.product, row + rows, column, sums);
             }
             number += 1;
         }

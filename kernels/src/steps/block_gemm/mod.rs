@@ -340,7 +340,7 @@ impl<C: Config> BlockGemm<C> {
 
     /// Computes the whole tile, with as many stages as possible (an even number) in `main_loop`, and updates C.
     ///
-    /// `main_loop` is inlined twice, once where the compiler knows that the operands are along k.
+    /// `main_loop` is inlined for each layout of the operands, which the compiler then knows.
     ///
     /// # Safety
     /// `main_loop(gemm, source, stages)` multiplies that many whole stages, an even number, and every thread
@@ -373,10 +373,11 @@ impl<C: Config> BlockGemm<C> {
         let stages = self.whole_stages(&source, k, end) / 2 * 2;
         // The same in all lanes.
         if stages > 0 {
-            if source.is_along_k() {
-                main_loop(self, source.known_along_k(), stages);
-            } else {
-                main_loop(self, source, stages);
+            match (source.a.is_along_k(), source.b.is_along_k()) {
+                (true, true) => main_loop(self, source.known(true, true), stages),
+                (true, false) => main_loop(self, source.known(true, false), stages),
+                (false, true) => main_loop(self, source.known(false, true), stages),
+                (false, false) => main_loop(self, source.known(false, false), stages),
             }
         }
         // SAFETY: as the caller promises.
@@ -403,18 +404,13 @@ impl<C: Config> Source<C> {
         }
     }
 
-    /// Whether both operands are along k. Uniform.
+    /// The same source, for operands of which the compiler knows whether they are along k: it then needs no branches for
+    /// layouts in the loop.
     #[inline(always)]
-    fn is_along_k(&self) -> bool {
-        self.a.is_along_k() && self.b.is_along_k()
-    }
-
-    /// The same source, for operands along k: the compiler then needs no branches for layouts in the loop.
-    #[inline(always)]
-    fn known_along_k(&self) -> Self {
+    fn known(&self, a_along_k: bool, b_along_k: bool) -> Self {
         Self {
-            loader_a: self.loader_a.known_along_k(),
-            loader_b: self.loader_b.known_along_k(),
+            loader_a: self.loader_a.known(a_along_k),
+            loader_b: self.loader_b.known(b_along_k),
             ..*self
         }
     }
