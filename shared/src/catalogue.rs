@@ -171,9 +171,8 @@ pub enum Access {
     /// of 16 bytes.
     Elements,
     /// In units of 16 bytes, in any layout and at any alignment (amdhsa enables unaligned access). Units
-    /// straddle cache lines if rows or columns don't begin at multiples of 16 bytes. Two cases go element
-    /// by element: the end of k, and tiles that overhang an operand that is contiguous across k and whose
-    /// extent is no multiple of a unit.
+    /// straddle cache lines if rows or columns don't begin at multiples of 16 bytes. Operands with fewer than 16 bytes of
+    /// contiguous elements go element by element.
     Wide,
     /// In units of 16 bytes along k only: A row-major, B column-major, with first elements, leading
     /// dimensions and batch strides at multiples of 16 bytes.

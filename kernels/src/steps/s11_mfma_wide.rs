@@ -28,7 +28,7 @@
 //! removes.
 //!
 //! **Edges.** For rows outside the matrices the last row is loaded; its contribution is not stored. If k is no multiple
-//! of K, the rest is loaded element by element, padded with zeros.
+//! of K, the units at the end of k are loaded from where they fit, and shifted, so that zeros follow the last element.
 //!
 //! **The end.** Neighbouring lanes hold sums of different rows of C. They pass through LDS, from which 8 neighbouring
 //! lanes store a row of a block: [`BlockGemm::finish`].

@@ -35,7 +35,7 @@
 //! swizzled as in step 12.
 //!
 //! **Edges.** The loop takes two stages per round. The rest of k, and tiles that cannot be loaded in whole
-//! units, go through [`BlockGemm::sequential`].
+//! units, go through [`BlockGemm::rest`].
 #![expect(
     clippy::needless_range_loop,
     reason = "a buffer of registers has the number of its stage in LDS"

@@ -592,3 +592,113 @@ const fn panic_unless_piece<P>() {
         "a piece of a row has 1, 2, 4, 8, 16 or 32 bytes"
     );
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::tile::length::Len;
+    use std::{vec, vec::Vec};
+
+    /// Rows of a tile, and threads that load it: two units each.
+    const ROWS: usize = 64;
+    const THREADS: usize = 128;
+    type Loader = TileLoader<u16, RowMajor, Len<2>>;
+
+    /// An operand of `rows` rows by `k` elements that begins at row `before`, and its element at row and k.
+    fn operand(
+        matrix: &[u16],
+        (before, rows, k): (u32, u32, u32),
+        strides: Strides,
+    ) -> Operand<u16> {
+        Operand {
+            start: matrix[strides.offset(before, 0)..].as_ptr(),
+            before,
+            rows,
+            k,
+            strides,
+        }
+    }
+
+    /// The tile at `k` as the threads write it, in rows of 32 elements.
+    fn tile(operand: &Operand<u16>, k: u32) -> Vec<u16> {
+        let mut tile = vec![Unit::splat(0); ROWS * RowMajor::ROW_UNITS];
+        for thread in 0..THREADS as u32 {
+            let loader = Loader::new(operand, thread, THREADS, k);
+            // SAFETY: the operand has a unit, and the tile has the units of all threads.
+            unsafe {
+                let units = loader.load_within(operand, thread, THREADS, k);
+                loader.store(tile.as_mut_ptr(), THREADS, units);
+            }
+        }
+        let words = tile.into_iter().flat_map(Unit::to_array);
+        words
+            .flat_map(|word| [word as u16, (word >> 16) as u16])
+            .collect()
+    }
+
+    #[test]
+    fn a_tile_at_the_edges_has_the_elements_inside_and_zeros_behind_the_last_k() {
+        for along_k in [true, false] {
+            for (before, rows, extent) in [
+                (0, 64, 64),
+                (64, 1, 9),
+                (64, 7, 40),
+                (0, 13, 33),
+                (64, 64, 95),
+            ] {
+                let all = before + rows;
+                let leading = if along_k { extent } else { all } + 3;
+                let strides = Strides::new(leading, !along_k);
+                let last = strides.offset(all - 1, extent - 1);
+                // No element is 0, and none stands twice.
+                let matrix: Vec<u16> = (1..=last as u16 + 1).collect();
+                let operand = operand(&matrix, (before, rows, extent), strides);
+                assert!(operand.has_a_unit());
+                for first in (0..extent).step_by(32) {
+                    let tile = tile(&operand, first);
+                    for row in 0..rows.min(ROWS as u32) {
+                        for column in 0..32 {
+                            let expected = if first + column < extent {
+                                matrix[strides.offset(before + row, first + column)]
+                            } else {
+                                0
+                            };
+                            let found = tile[(32 * row + column) as usize];
+                            assert_eq!(found, expected, "{along_k} {row} {first} + {column}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn units_are_whole_up_to_where_they_would_leave_the_matrix() {
+        let matrix = [0; 64];
+        let end = |rows, k, strides| operand(&matrix, (0, rows, k), strides).units_end(ROWS);
+        let along_k = |leading| Strides::new(leading, false);
+        let across = |leading| Strides::new(leading, true);
+        assert_eq!(end(3, 40, along_k(40)), 40);
+        assert_eq!(end(64, 40, across(64)), 40);
+        assert_eq!(end(16, 40, across(16)), 40, "units end with the rows");
+        assert_eq!(end(13, 40, across(13)), 39, "the last k's units would not");
+        assert_eq!(end(5, 40, across(5)), 0, "shorter than a unit");
+        assert_eq!(
+            end(3, 40, along_k(1 << 24)),
+            0,
+            "offsets of more than 32 bits"
+        );
+    }
+
+    #[test]
+    fn an_operand_shorter_than_a_unit_has_none() {
+        let matrix = [0; 64];
+        let has =
+            |before, rows, k, strides| operand(&matrix, (before, rows, k), strides).has_a_unit();
+        assert!(!has(0, 9, 7, Strides::new(7, false)));
+        assert!(has(0, 1, 8, Strides::new(8, false)));
+        assert!(!has(0, 7, 9, Strides::new(7, true)));
+        assert!(has(7, 1, 1, Strides::new(8, true)));
+    }
+}
