@@ -121,6 +121,8 @@ impl hipDeviceAttribute_t {
     pub const hipDeviceAttributeVirtualMemoryManagementSupported: Self = Self(89);
     /// Whether host memory can be registered.
     pub const hipDeviceAttributeHostRegisterSupported: Self = Self(90);
+    /// Kinds of handles that memory pools can have, as bits.
+    pub const hipDeviceAttributeMemoryPoolSupportedHandleTypes: Self = Self(91);
     /// Frequency of the clock that kernels read, in kHz.
     pub const hipDeviceAttributeClockInstructionRate: Self = Self(10000);
     /// LDS per compute unit, in bytes.

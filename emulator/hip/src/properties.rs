@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int};
 use ferrowave_gpu::{Gpu, GpuLimits};
 use ferrowave_hip_abi::{
     hipDeviceArch_t, hipDeviceAttribute_t as Attribute, hipDeviceProp_tR0000, hipDeviceProp_tR0600,
-    hipUUID,
+    hipMemAllocationHandleType, hipUUID,
 };
 
 use super::{
@@ -16,6 +16,9 @@ use super::{
 /// Maximum grid size along x, y and z that a device reports and `hipModuleLaunchKernel` accepts, in workgroups (ROCm's
 /// clr, `hipamd/src/hip_device_runtime.cpp` and `hip_module.cpp`).
 pub(super) const MAX_GRID: [u32; 3] = [i32::MAX as u32, 1 << 16, 1 << 16];
+
+/// The number of engines for copies that a device reports (`kMaxAsyncQueues` in CLR's `rocdefs.hpp`).
+const COPY_ENGINES: c_int = 8;
 
 /// Frequency of the constant clock (`s_memrealtime`): 100 MHz on all supported GPUs.
 const CONSTANT_CLOCK_KHZ: c_int = 100_000;
@@ -100,12 +103,24 @@ impl Device {
             canMapHostMemory: 1,
             concurrentKernels: 1,
             cooperativeLaunch: 1,
+            asyncEngineCount: COPY_ENGINES,
+            deviceOverlap: 1,
+            streamPrioritiesSupported: 1,
+            ipcEventSupported: c_int::from(cfg!(target_os = "linux")),
+            // Atomic operations of kernels and of the host are atomic to each other: both are the host's.
+            hostNativeAtomicSupported: 1,
+            persistingL2CacheMaxSize: int(row.l2_bytes),
             managedMemory: 1,
             concurrentManagedAccess: 1,
             directManagedMemAccessFromHost: 1,
             canUseHostPointerForRegisteredMem: 1,
             hostRegisterSupported: 1,
             memoryPoolsSupported: 1,
+            memoryPoolSupportedHandleTypes: if cfg!(target_os = "linux") {
+                hipMemAllocationHandleType::hipMemHandleTypePosixFileDescriptor.0
+            } else {
+                0
+            },
             ECCEnabled: c_int::from(has_sramecc),
             pciDomainID: int(pci_domain),
             pciBusID: c_int::from(pci_bus),
@@ -256,9 +271,12 @@ fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<
         Attribute::hipDeviceAttributeVirtualMemoryManagementSupported => {
             c_int::from(cfg!(target_os = "linux"))
         }
-        // Images and fine-grained memory are not supported.
-        Attribute::hipDeviceAttributeImageSupport
-        | Attribute::hipDeviceAttributeFineGrainSupport => 0,
+        Attribute::hipDeviceAttributeMemoryPoolSupportedHandleTypes => {
+            p.memoryPoolSupportedHandleTypes as c_int
+        }
+        // Memory that kernels and the host see alike at all times, as all memory here is.
+        Attribute::hipDeviceAttributeFineGrainSupport => 1,
+        Attribute::hipDeviceAttributeImageSupport => 0,
         // Limits of images and surfaces, and CUDA's own attributes, which are all unsupported.
         Attribute(0..=LAST_ATTRIBUTE | FIRST_AMD_ATTRIBUTE..=LAST_AMD_ATTRIBUTE) => 0,
         _ => return None,

@@ -29,7 +29,9 @@ mod tests;
 use std::{
     env,
     ffi::{CStr, CString, c_char, c_int, c_uint, c_void},
-    fs, ptr, slice,
+    fs,
+    ptr::{self, NonNull},
+    slice,
     sync::{Arc, LazyLock},
 };
 
@@ -125,20 +127,19 @@ unsafe fn texts<'a>(
         .collect()
 }
 
+/// A caller's buffer for bytes of a program. It is checked before the program is, as in CLR (`hiprtcGetCode`,
+/// `hiprtcGetBitcode` and `hiprtcGetProgramLog` in `hiprtc.cpp`).
+fn buffer(to: *mut c_char, what: &str) -> Result<NonNull<u8>, RtcFailure> {
+    NonNull::new(to.cast()).ok_or_else(|| RtcFailure::input(format_args!("{what} is null")))
+}
+
 /// Copies bytes to a caller's buffer.
 ///
 /// # Safety
-/// `to` is null, or valid for writing `bytes`.
-unsafe fn give(bytes: &[u8], to: *mut c_char, what: &str) -> Result<(), RtcFailure> {
-    if to.is_null() {
-        return Err(RtcFailure::input(format_args!("{what} is null")));
-    }
+/// `to` is valid for writing `bytes`.
+unsafe fn give(bytes: &[u8], to: NonNull<u8>) {
     // SAFETY: the caller guarantees the capacity.
-    unsafe {
-        to.cast::<u8>()
-            .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
-    }
-    Ok(())
+    unsafe { to.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len()) };
 }
 
 pub(super) unsafe fn hiprtcGetErrorString(result: hiprtcResult) -> *const c_char {
@@ -243,13 +244,15 @@ pub(super) unsafe fn hiprtcGetProgramLog(
     program: hiprtcProgram,
     log: *mut c_char,
 ) -> Result<(), RtcFailure> {
+    let to = buffer(log, "log")?;
     let program = self::program(program)?;
     let mut said = program.lock().log().to_vec();
     if !said.is_empty() {
         said.push(0);
     }
     // SAFETY: HIP's contract: the buffer has the size that HIP reported.
-    unsafe { give(&said, log, "log") }
+    unsafe { give(&said, to) };
+    Ok(())
 }
 
 pub(super) unsafe fn hiprtcGetCodeSize(
@@ -265,8 +268,10 @@ pub(super) unsafe fn hiprtcGetCode(
     program: hiprtcProgram,
     code: *mut c_char,
 ) -> Result<(), RtcFailure> {
+    let to = buffer(code, "code")?;
     // SAFETY: HIP's contract: the buffer has the size that HIP reported.
-    unsafe { give(self::program(program)?.lock().code()?, code, "code") }
+    unsafe { give(self::program(program)?.lock().code()?, to) };
+    Ok(())
 }
 
 pub(super) unsafe fn hiprtcGetBitcodeSize(
@@ -282,14 +287,10 @@ pub(super) unsafe fn hiprtcGetBitcode(
     program: hiprtcProgram,
     bitcode: *mut c_char,
 ) -> Result<(), RtcFailure> {
+    let to = buffer(bitcode, "bitcode")?;
     // SAFETY: HIP's contract: the buffer has the size that HIP reported.
-    unsafe {
-        give(
-            self::program(program)?.lock().bitcode()?,
-            bitcode,
-            "bitcode",
-        )
-    }
+    unsafe { give(self::program(program)?.lock().bitcode()?, to) };
+    Ok(())
 }
 
 pub(super) unsafe fn hiprtcLinkCreate(

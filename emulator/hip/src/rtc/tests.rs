@@ -66,6 +66,11 @@ fn programs_come_and_go_once() {
             invalid,
             "-fgpu-rdc",
         );
+        // A null buffer is refused before the program is looked at.
+        let (input, none) = (hiprtcResult::HIPRTC_ERROR_INVALID_INPUT, ptr::null_mut());
+        fails(hiprtcGetCode(program, none), input, "code is null");
+        fails(hiprtcGetBitcode(program, none), input, "bitcode is null");
+        fails(hiprtcGetProgramLog(none.cast(), none), input, "log is null");
         assert_eq!(
             hiprtcDestroyProgram(&mut program),
             hiprtcResult::HIPRTC_SUCCESS

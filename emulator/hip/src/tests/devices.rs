@@ -66,6 +66,21 @@ fn a_device_says_what_it_is_in_every_way_alike() {
                 hipDeviceAttribute_t::hipDeviceAttributeMaxAvailableVgprsPerThread,
                 512,
             ),
+            // What ROCm reports for all of its GPUs: PCIe atomics, eight copy engines, pools that processes can share.
+            (
+                hipDeviceAttribute_t::hipDeviceAttributeHostNativeAtomicSupported,
+                1,
+            ),
+            (hipDeviceAttribute_t::hipDeviceAttributeAsyncEngineCount, 8),
+            (
+                hipDeviceAttribute_t::hipDeviceAttributeStreamPrioritiesSupported,
+                1,
+            ),
+            (hipDeviceAttribute_t::hipDeviceAttributeFineGrainSupport, 1),
+            (
+                hipDeviceAttribute_t::hipDeviceAttributeMemoryPoolSupportedHandleTypes,
+                1,
+            ),
             // The width of a texture.
             (hipDeviceAttribute_t(40), 0),
             (hipDeviceAttribute_t(10_020), 0),
