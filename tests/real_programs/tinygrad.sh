@@ -35,14 +35,15 @@ run() {
     run_cases "$1" --kind pytest --case-seconds 300 --argument=-mpytest --argument=-v --argument=-pno:cacheprovider --argument=--color=no
 }
 
-for device in gfx942 gfx90a; do
+for drawn in gfx942=40 gfx90a=40 gfx1100=20; do
+    device=${drawn%=*}
     export FERROWAVE_DEVICE=emulator:$device
     on HIP
     run_in_debian python3 -m pytest -p no:cacheprovider --collect-only -q test/test_{ops,dtype,dtype_alu,nn,jit,graph}.py \
         > "$work/$device.names" 2> "$work/$device.errors" || { tail "$work/$device.names" "$work/$device.errors"; any_failed=yes; }
     sed -n 's|^test/[^ ]*::[^ ]*$|python3 &|p' "$work/$device.names" > "$work/cases"
     if [ "$form" = sample ]; then
-        draw "$device" 40 '[a-z_]+\.py' < "$work/cases" > "$work/drawn"
+        draw "$device" "${drawn#*=}" '[a-z_]+\.py' < "$work/cases" > "$work/drawn"
         mv "$work/drawn" "$work/cases"
     fi
     excluded "$device" "$work/cases"
