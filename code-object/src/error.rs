@@ -363,13 +363,10 @@ fn unknown_gpu(mach: u8) -> String {
         0x38 => "gfx1032",
         0x3d => "gfx1035",
         0x44 => "gfx1103",
-        0x48 => "gfx1200",
         0x49 => "gfx1250",
-        0x4e => "gfx1201",
         0x51 => "gfx9-generic",
         0x52 => "gfx10-1-generic",
         0x53 => "gfx10-3-generic",
-        0x59 => "gfx12-generic",
         _ => return "an unknown GPU".to_owned(),
     };
     format!("{name}, which is not supported")

@@ -96,7 +96,7 @@ pub struct GenericTarget {
 
 impl GenericTarget {
     /// All that have GPUs which this project knows.
-    pub const ALL: [GenericTarget; 2] = [
+    pub const ALL: [GenericTarget; 3] = [
         GenericTarget {
             name: "gfx9-4-generic",
             gpus: &[Gpu::Gfx942, Gpu::Gfx950],
@@ -113,6 +113,12 @@ impl GenericTarget {
                 Gpu::Gfx1151,
             ],
             mach: 0x54,
+            version: 1,
+        },
+        GenericTarget {
+            name: "gfx12-generic",
+            gpus: &[Gpu::Gfx1200, Gpu::Gfx1201],
+            mach: 0x59,
             version: 1,
         },
     ];

@@ -8,7 +8,7 @@ use crate::Gpu;
 pub enum Family {
     /// CDNA 1 to 4: AMD Instinct from MI100 on.
     Cdna,
-    /// RDNA 3 and 3.5: AMD Radeon RX 7000 and the graphics of Ryzen AI 300.
+    /// RDNA 3, 3.5 and 4: AMD Radeon RX 7000 and 9000, and the graphics of Ryzen AI 300.
     Rdna,
 }
 
@@ -34,6 +34,8 @@ impl Family {
                 Gpu::Gfx1102,
                 Gpu::Gfx1150,
                 Gpu::Gfx1151,
+                Gpu::Gfx1200,
+                Gpu::Gfx1201,
             ],
         }
     }
@@ -44,9 +46,13 @@ impl Gpu {
     pub const fn family(self) -> Family {
         match self {
             Gpu::Gfx908 | Gpu::Gfx90a | Gpu::Gfx942 | Gpu::Gfx950 => Family::Cdna,
-            Gpu::Gfx1100 | Gpu::Gfx1101 | Gpu::Gfx1102 | Gpu::Gfx1150 | Gpu::Gfx1151 => {
-                Family::Rdna
-            }
+            Gpu::Gfx1100
+            | Gpu::Gfx1101
+            | Gpu::Gfx1102
+            | Gpu::Gfx1150
+            | Gpu::Gfx1151
+            | Gpu::Gfx1200
+            | Gpu::Gfx1201 => Family::Rdna,
         }
     }
 

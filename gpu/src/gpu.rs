@@ -26,11 +26,15 @@ pub enum Gpu {
     Gfx1150,
     /// Radeon 8060S (RDNA 3.5, Strix Halo).
     Gfx1151,
+    /// Radeon RX 9060 XT (RDNA 4, Navi 44).
+    Gfx1200,
+    /// Radeon RX 9070, AI PRO R9700 (RDNA 4, Navi 48).
+    Gfx1201,
 }
 
 impl Gpu {
     /// All of them, oldest first.
-    pub const ALL: [Gpu; 9] = [
+    pub const ALL: [Gpu; 11] = [
         Gpu::Gfx908,
         Gpu::Gfx90a,
         Gpu::Gfx942,
@@ -40,6 +44,8 @@ impl Gpu {
         Gpu::Gfx1102,
         Gpu::Gfx1150,
         Gpu::Gfx1151,
+        Gpu::Gfx1200,
+        Gpu::Gfx1201,
     ];
 
     /// LLVM's processor name.
@@ -54,6 +60,8 @@ impl Gpu {
             Gpu::Gfx1102 => "gfx1102",
             Gpu::Gfx1150 => "gfx1150",
             Gpu::Gfx1151 => "gfx1151",
+            Gpu::Gfx1200 => "gfx1200",
+            Gpu::Gfx1201 => "gfx1201",
         }
     }
 
@@ -73,7 +81,7 @@ impl Gpu {
         match self {
             Gpu::Gfx908 | Gpu::Gfx90a => 2,
             Gpu::Gfx942 | Gpu::Gfx950 => 4,
-            Gpu::Gfx1100 | Gpu::Gfx1101 | Gpu::Gfx1102 => 16,
+            Gpu::Gfx1100 | Gpu::Gfx1101 | Gpu::Gfx1102 | Gpu::Gfx1200 | Gpu::Gfx1201 => 16,
             Gpu::Gfx1150 | Gpu::Gfx1151 => 8,
         }
     }
@@ -110,6 +118,8 @@ impl Gpu {
             Gpu::Gfx1102 => 0x47,
             Gpu::Gfx1150 => 0x43,
             Gpu::Gfx1151 => 0x4a,
+            Gpu::Gfx1200 => 0x48,
+            Gpu::Gfx1201 => 0x4e,
         }
     }
 
@@ -117,6 +127,18 @@ impl Gpu {
     /// computes its address from user SGPRs.
     pub const fn has_architected_scratch(self) -> bool {
         !matches!(self, Gpu::Gfx908 | Gpu::Gfx90a)
+    }
+
+    /// Whether a wave finds its workgroup's number in trap temporaries (LLVM's `FeatureArchitectedSGPRs`). Otherwise they are in
+    /// SGPRs after those of the kernel's own.
+    pub const fn has_architected_workgroup_ids(self) -> bool {
+        matches!(self, Gpu::Gfx1200 | Gpu::Gfx1201)
+    }
+
+    /// Whether MODE has bits for IEEE mode and for the clamp of NaN (LLVM's `FeatureDX10ClampAndIEEEMode`). Otherwise minimum and
+    /// maximum ignore NaN, and a clamp makes it 0.
+    pub const fn has_clamp_and_ieee_mode(self) -> bool {
+        !matches!(self, Gpu::Gfx1200 | Gpu::Gfx1201)
     }
 
     /// Whether one register holds all three work-item IDs, ten bits each (LLVM's `FeaturePackedTID`).

@@ -132,7 +132,7 @@ impl GpuLimits {
                 lds_granule_bytes: 1280,
                 ..unified
             },
-            Gpu::Gfx1100 | Gpu::Gfx1101 | Gpu::Gfx1151 => GpuLimits {
+            Gpu::Gfx1100 | Gpu::Gfx1101 | Gpu::Gfx1151 | Gpu::Gfx1200 | Gpu::Gfx1201 => GpuLimits {
                 vgprs: 1536,
                 vgpr_granule: 24,
                 ..rdna

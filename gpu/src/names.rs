@@ -49,7 +49,7 @@ fn distinct(name: &str) -> String {
         .filter(|c| !c.is_whitespace() && *c != '-' && *c != '_')
         .map(|c| c.to_ascii_lowercase())
         .collect();
-    for series in ["amd", "instinct", "radeon", "rx", "pro"] {
+    for series in ["amd", "instinct", "radeon", "ai", "rx", "pro"] {
         if let Some(rest) = name.strip_prefix(series) {
             name = rest.to_owned();
         }
@@ -110,6 +110,12 @@ mod tests {
             ("strix-halo", Product::Radeon8060s),
             ("AMD Radeon 8060S", Product::Radeon8060s),
             ("gfx1150", Product::Radeon890m),
+            ("RX 9070 XT", Product::Rx9070Xt),
+            ("9070xt", Product::Rx9070Xt),
+            ("Radeon RX 9070", Product::Rx9070),
+            ("9060 XT", Product::Rx9060Xt),
+            ("R9700", Product::AiProR9700),
+            ("gfx1201", Product::Rx9070Xt),
         ] {
             assert_eq!(name.parse(), Ok(product));
             assert_eq!(name.parse(), Ok(product.gpu()));
@@ -135,7 +141,8 @@ mod tests {
                 format!(
                     "unknown GPU `{name}`; known are gfx908 (MI100), gfx90a (MI210, MI250X), gfx942 (MI300X), gfx950 \
                      (MI355X), gfx1100 (RX 7900 XTX, RX 7900 XT, PRO W7900), gfx1101 (RX 7800 XT), gfx1102 (RX 7600), gfx1150 \
-                     (Radeon 890M), gfx1151 (Radeon 8060S)"
+                     (Radeon 890M), gfx1151 (Radeon 8060S), gfx1200 (RX 9060 XT), gfx1201 (RX 9070 XT, RX 9070, AI PRO \
+                     R9700)"
                 )
             );
         }

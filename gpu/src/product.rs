@@ -31,11 +31,19 @@ pub enum Product {
     Radeon890m,
     /// RDNA 3.5, the graphics of Strix Halo.
     Radeon8060s,
+    /// RDNA 4, Navi 44.
+    Rx9060Xt,
+    /// RDNA 4, Navi 48.
+    Rx9070Xt,
+    /// RDNA 4, Navi 48 with fewer compute units.
+    Rx9070,
+    /// RDNA 4, Navi 48 with more memory.
+    AiProR9700,
 }
 
 impl Product {
     /// All of them, oldest first.
-    pub const ALL: [Product; 12] = [
+    pub const ALL: [Product; 16] = [
         Product::Mi100,
         Product::Mi210,
         Product::Mi250x,
@@ -48,6 +56,10 @@ impl Product {
         Product::Rx7600,
         Product::Radeon890m,
         Product::Radeon8060s,
+        Product::Rx9060Xt,
+        Product::Rx9070Xt,
+        Product::Rx9070,
+        Product::AiProR9700,
     ];
 
     /// AMD's name, without «Instinct», and without «Radeon» where a series follows.
@@ -77,6 +89,8 @@ impl Product {
             Gpu::Gfx1102 => Product::Rx7600,
             Gpu::Gfx1150 => Product::Radeon890m,
             Gpu::Gfx1151 => Product::Radeon8060s,
+            Gpu::Gfx1200 => Product::Rx9060Xt,
+            Gpu::Gfx1201 => Product::Rx9070Xt,
         }
     }
 

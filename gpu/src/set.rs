@@ -29,6 +29,10 @@ impl GpuSet {
     pub const GFX1150: Self = Self::only(Gpu::Gfx1150);
     /// Radeon 8060S (RDNA 3.5).
     pub const GFX1151: Self = Self::only(Gpu::Gfx1151);
+    /// Radeon RX 9060 XT (RDNA 4).
+    pub const GFX1200: Self = Self::only(Gpu::Gfx1200);
+    /// Radeon RX 9070 (RDNA 4).
+    pub const GFX1201: Self = Self::only(Gpu::Gfx1201);
 
     /// One GPU.
     #[must_use]

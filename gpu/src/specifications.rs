@@ -242,6 +242,55 @@ const RADEON_8060S: Specifications = Specifications {
     ..RX_7900_XTX
 };
 
+const RX_9060_XT: Specifications = Specifications {
+    name: "RX 9060 XT",
+    full_name: "AMD Radeon RX 9060 XT",
+    gpu: Gpu::Gfx1200,
+    pci_device_id: 0x7590,
+    compute_units: 32,
+    clock_mhz: 3130,
+    memory_bytes: 16 * GIB,
+    memory_clock_mhz: 1250,
+    memory_bus_bits: 128,
+    memory_bytes_per_second: 320e9,
+    l2_bytes: 4 << 20,
+    infinity_bytes: 32 << 20,
+    ..RX_7900_XTX
+};
+
+const RX_9070_XT: Specifications = Specifications {
+    name: "RX 9070 XT",
+    full_name: "AMD Radeon RX 9070 XT",
+    gpu: Gpu::Gfx1201,
+    pci_device_id: 0x7550,
+    compute_units: 64,
+    clock_mhz: 2970,
+    memory_bytes: 16 * GIB,
+    memory_clock_mhz: 1250,
+    memory_bus_bits: 256,
+    memory_bytes_per_second: 640e9,
+    l2_bytes: 8 << 20,
+    infinity_bytes: 64 << 20,
+    ..RX_7900_XTX
+};
+
+const RX_9070: Specifications = Specifications {
+    name: "RX 9070",
+    full_name: "AMD Radeon RX 9070",
+    compute_units: 56,
+    clock_mhz: 2520,
+    ..RX_9070_XT
+};
+
+const AI_PRO_R9700: Specifications = Specifications {
+    name: "AI PRO R9700",
+    full_name: "AMD Radeon AI PRO R9700",
+    pci_device_id: 0x7551,
+    clock_mhz: 2920,
+    memory_bytes: 32 * GIB,
+    ..RX_9070_XT
+};
+
 impl Specifications {
     /// The specifications of a product.
     pub const fn of(product: Product) -> &'static Self {
@@ -258,6 +307,10 @@ impl Specifications {
             Product::Rx7600 => &RX_7600,
             Product::Radeon890m => &RADEON_890M,
             Product::Radeon8060s => &RADEON_8060S,
+            Product::Rx9060Xt => &RX_9060_XT,
+            Product::Rx9070Xt => &RX_9070_XT,
+            Product::Rx9070 => &RX_9070,
+            Product::AiProR9700 => &AI_PRO_R9700,
         }
     }
 

@@ -44,7 +44,8 @@ fn every_gpu_and_version() {
 fn generic_targets_run_on_their_gpus() {
     for (generic, gpus) in [
         ("gfx9-4-generic", &Family::Cdna.gpus()[2..]),
-        ("gfx11-generic", Family::Rdna.gpus()),
+        ("gfx11-generic", &Family::Rdna.gpus()[..5]),
+        ("gfx12-generic", &[Gpu::Gfx1200, Gpu::Gfx1201]),
     ] {
         let text = Kernel::new(gpus[0]).text();
         let bytes = Assembly::new(gpus[0], &text)

@@ -151,7 +151,7 @@ impl Delayer {
         let flight = &mut self.waves[wave.index as usize];
         for (queue, count) in [
             (&mut flight.memory, counts.left(Counter::Vm)),
-            (&mut flight.lds, counts.left(Counter::Lgkm)),
+            (&mut flight.lds, counts.lds_left()),
         ] {
             while queue.len() > count as usize {
                 if let Some(load) = queue.pop_front() {
@@ -159,7 +159,7 @@ impl Delayer {
                 }
             }
         }
-        if counts.left(Counter::Lgkm) == 0 {
+        if counts.scalar_left() == 0 {
             for load in flight.scalar.drain(..) {
                 deliver(wave, &load);
             }

@@ -395,7 +395,7 @@ impl Watch for Lds {
             Category::Wait => {
                 let counts = WaitCounts::of(context.code.instruction(step.index));
                 let flight = &mut self.waves[wave.index as usize];
-                WaitCounts::keep_newest(&mut flight.lds, counts.left(Counter::Lgkm));
+                WaitCounts::keep_newest(&mut flight.lds, counts.lds_left());
                 WaitCounts::keep_newest(&mut flight.memory, counts.left(Counter::Vm));
                 return;
             }

@@ -56,19 +56,19 @@ impl InFlight {
     fn wait(&mut self, counts: &WaitCounts) {
         let before = (self.vm.len(), self.lgkm.len());
         WaitCounts::keep_newest(&mut self.vm, counts.left(Counter::Vm));
-        let lgkm = counts.left(Counter::Lgkm);
-        if lgkm == 0 {
-            self.lgkm.clear();
-        } else {
-            // An LDS operation is complete if `lgkm` or more LDS operations follow it.
-            let lds = self.lgkm.iter().filter(|flight| flight.unit == Unit::Lds);
-            let mut done = lds.count().saturating_sub(lgkm as usize);
-            self.lgkm.retain(|flight| {
-                let keeps = flight.unit != Unit::Lds || done == 0;
-                done -= usize::from(!keeps);
-                keeps
-            });
-        }
+        // An LDS operation is complete if as many LDS operations as may be in flight follow it.
+        let (lds, scalar) = (counts.lds_left(), counts.scalar_left());
+        let of_lds = self.lgkm.iter().filter(|flight| flight.unit == Unit::Lds);
+        let mut done = of_lds.count().saturating_sub(lds as usize);
+        self.lgkm.retain(|flight| match flight.unit {
+            Unit::Scalar => scalar != 0,
+            Unit::Lds if done > 0 => {
+                done -= 1;
+                false
+            }
+            Unit::Lds => true,
+            Unit::Flat | Unit::Memory => lds != 0,
+        });
         if (self.vm.len(), self.lgkm.len()) != before {
             self.count();
         }

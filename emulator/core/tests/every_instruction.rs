@@ -27,7 +27,7 @@ const VECTOR_ENCODINGS: [&str; 6] = ["vop1", "vop2", "vopc", "vop3", "vop3p", "v
 
 #[test]
 fn every_instruction_runs_or_is_excepted() {
-    let rdna = [Gpu::Gfx1100, Gpu::Gfx1150];
+    let rdna = [Gpu::Gfx1100, Gpu::Gfx1150, Gpu::Gfx1200];
     for &gpu in Family::Cdna.gpus().iter().chain(&rdna) {
         let is_vector =
             |encoding: &str| gpu.family() == Family::Rdna && VECTOR_ENCODINGS.contains(&encoding);

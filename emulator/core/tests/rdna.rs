@@ -45,6 +45,10 @@ impl<'a> Test<'a> {
             lds_bytes,
             ..
         } = self;
+        let wait = match self.gpu {
+            Gpu::Gfx1200 | Gpu::Gfx1201 => "s_wait_kmcnt 0",
+            _ => "s_waitcnt lgkmcnt(0)",
+        };
         let is_narrow = u8::from(*wave_size == 32);
         let scratch = u8::from(*private_bytes > 0);
         format!(
@@ -55,7 +59,7 @@ impl<'a> Test<'a> {
 .type k,@function
 k:
   s_load_b64 s[8:9], s[0:1], 0x0
-  s_waitcnt lgkmcnt(0)
+  {wait}
 {body}
   s_endpgm
 .Lend:
@@ -162,6 +166,13 @@ const NUMBER: &str = "
   v_lshlrev_b32_e32 v20, 2, v0
 ";
 
+/// On RDNA 4, a workgroup's coordinates are in trap temporaries (LLVM's `AMDGPUUsage`, «Trap temporaries»).
+const COORDINATES: &str = "
+  s_mov_b32 s2, ttmp9
+  s_and_b32 s3, ttmp7, 0xffff
+  s_lshr_b32 s4, ttmp7, 16
+";
+
 #[test]
 fn waves_start_with_their_workgroup_and_their_work_items() {
     for gpu in Family::Rdna.gpus() {
@@ -185,6 +196,12 @@ fn waves_start_with_their_workgroup_and_their_work_items() {
   v_add_nc_u32_e32 v4, v0, v1
   global_store_b32 v5, v4, s[8:9]
 ";
+            let body = match gpu {
+                Gpu::Gfx1200 | Gpu::Gfx1201 => {
+                    &(COORDINATES.to_string() + &body.replace("s_add_u32", "s_add_co_u32"))
+                }
+                _ => body,
+            };
             let test = Test {
                 block: [5, 7, 2],
                 grid: [3, 2, 2],
@@ -520,7 +537,11 @@ fn generic_code_objects_run_and_others_are_refused() {
     let body = format!("{NUMBER}\n  v_mov_b32_e32 v4, v0\n{}", store(0));
     for &gpu in Family::Rdna.gpus() {
         let test = Test::new(gpu, 32, &body);
-        let object = test.object("gfx11-generic", "");
+        let generic = match gpu {
+            Gpu::Gfx1200 | Gpu::Gfx1201 => "gfx12-generic",
+            _ => "gfx11-generic",
+        };
+        let object = test.object(generic, "");
         let found = test.launch(&object).expect("it runs");
         assert!((0..64).all(|lane| found[lane] == lane as u32), "{gpu}");
     }
@@ -570,4 +591,328 @@ fn a_workgroup_has_64_kib_of_lds() {
         error.contains("65540") && error.contains("65536"),
         "{error}"
     );
+}
+
+/// A test of RDNA 4, whose waves have 32 lanes.
+fn rdna4(body: &str) -> Test<'_> {
+    Test::new(Gpu::Gfx1201, 32, body)
+}
+
+/// One wave is the first to signal, and what waves store to LDS before they signal is there after the wait.
+#[test]
+fn barriers_of_rdna4_have_a_signal_and_a_wait() {
+    let body = "
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_lshlrev_b32_e32 v1, 2, v0
+  v_add_nc_u32_e32 v2, 100, v0
+  ds_store_b32 v1, v2
+  s_wait_dscnt 0
+  s_barrier_signal_isfirst -1
+  s_cselect_b32 s10, 1, 0
+  s_barrier_wait -1
+  v_xor_b32_e32 v3, 0xfc, v1
+  ds_load_b32 v4, v3
+  s_wait_dscnt 0
+  s_barrier_signal -1
+  s_barrier_wait -1
+  v_mov_b32_e32 v5, s10
+  v_lshlrev_b32_e32 v6, 3, v0
+  global_store_b64 v6, v[4:5], s[8:9]
+";
+    let found = rdna4(body).run();
+    let mut first = 0;
+    for item in 0..64 {
+        assert_eq!(found[2 * item], 100 + (item as u32 ^ 63), "item {item}");
+        first += found[2 * item + 1];
+    }
+    // All lanes of one of the two waves.
+    assert_eq!(first, 32);
+}
+
+/// A wave may go on between signal and wait: the second one waits for what the first stores after its signal, in a loop.
+#[test]
+fn a_wave_that_has_signalled_goes_on() {
+    let body = "
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_readfirstlane_b32 s10, v0
+  v_mov_b32_e32 v1, 0
+  s_barrier_signal -1
+  s_cmp_eq_u32 s10, 0
+  s_cbranch_scc1 .Lfirst
+.Lagain:
+  ds_load_b32 v2, v1
+  s_wait_dscnt 0
+  v_readfirstlane_b32 s11, v2
+  s_cmp_eq_u32 s11, 9
+  s_cbranch_scc0 .Lagain
+  s_barrier_wait -1
+  s_branch .Ldone
+.Lfirst:
+  s_barrier_wait -1
+  v_mov_b32_e32 v2, 9
+  ds_store_b32 v1, v2
+.Ldone:
+  v_lshlrev_b32_e32 v1, 2, v0
+  global_store_b32 v1, v2, s[8:9]
+";
+    assert_eq!(rdna4(body).run()[..64], [9; 64]);
+}
+
+/// Scalar loads of bytes and halves, scalar arithmetic of 64 bits, and functions of scalars.
+#[test]
+fn the_scalar_unit_of_rdna4_loads_bytes_and_computes() {
+    let body = "
+  v_mov_b32_e32 v1, 0
+  v_mov_b32_e32 v2, 0x80f1fe7f
+  global_store_b32 v1, v2, s[8:9]
+  s_wait_storecnt 0
+  s_dcache_inv
+  s_load_u8 s10, s[8:9], 0x1
+  s_load_i8 s11, s[8:9], 0x1
+  s_load_u16 s12, s[8:9], 0x2
+  s_load_i16 s13, s[8:9], 0x2
+  s_mov_b64 s[14:15], 0x12345678
+  s_mul_u64 s[16:17], s[14:15], s[14:15]
+  s_sub_nc_u64 s[18:19], 1, s[14:15]
+  v_s_sqrt_f32 s20, 0x41100000
+  v_s_exp_f16 s21, -2.0
+  s_minimum_f32 s22, 0x7fc00001, 1.0
+  s_min_num_f32 s23, 0x7fc00001, 1.0
+  s_wait_kmcnt 0
+"
+    .to_string();
+    let stores: String = (10..24)
+        .map(|n| {
+            format!(
+                "  v_mov_b32_e32 v2, s{n}\n  global_store_b32 v1, v2, s[8:9] offset:{}\n",
+                4 * (n - 9)
+            )
+        })
+        .collect();
+    let found = rdna4(&(body + &stores)).run();
+    let square = 0x1234_5678_u64 * 0x1234_5678;
+    let difference = 1_u64.wrapping_sub(0x1234_5678);
+    let expected = [
+        0xfe,
+        0xffff_fffe,
+        0x80f1,
+        0xffff_80f1,
+        0x1234_5678,
+        0,
+        square as u32,
+        (square >> 32) as u32,
+        difference as u32,
+        (difference >> 32) as u32,
+        3_f32.to_bits(),
+        // A quarter.
+        0x3400,
+        // The minimum of IEEE 754-2019 is NaN, that of 2008 the number.
+        0x7fc0_0001,
+        1_f32.to_bits(),
+    ];
+    assert_eq!(found[1..15], expected);
+}
+
+/// Runs a matrix product with these registers of A (`v8` on) and B (`v12` on), by register and lane; C is 1 in each element.
+fn wmma(line: &str, one: &str, a: &[[u32; 32]], b: &[[u32; 32]]) -> Vec<u32> {
+    let mut body = String::from(
+        "
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_lshlrev_b32_e32 v1, 2, v0
+",
+    );
+    // The operands come through LDS, in which lane 0 puts them dword by dword.
+    for (first, matrix) in [(8, a), (12, b)] {
+        for (register, lanes) in matrix.iter().enumerate() {
+            for (lane, value) in lanes.iter().enumerate() {
+                body += &format!(
+                    "  v_mov_b32_e32 v2, {value:#x}\n  v_mov_b32_e32 v3, {}\n  ds_store_b32 v3, v2\n",
+                    4 * lane
+                );
+            }
+            body += &format!(
+                "  s_wait_dscnt 0\n  ds_load_b32 v{}, v1\n  s_wait_dscnt 0\n",
+                first + register
+            );
+        }
+    }
+    for register in 16..24 {
+        body += &format!("  v_mov_b32_e32 v{register}, {one}\n");
+    }
+    body += &format!("  {line}\n");
+    for register in 16..24 {
+        body += &format!(
+            "  global_store_b32 v1, v{register}, s[8:9] offset:{}\n",
+            128 * (register - 16)
+        );
+    }
+    let test = Test {
+        block: [32, 1, 1],
+        ..rdna4(&body)
+    };
+    test.run()[..256].to_vec()
+}
+
+/// Small whole numbers, whose products and sums every type holds, as `A[i][k]` and `B[k][j]`.
+fn small(i: usize, k: usize) -> i32 {
+    ((i * 7 + k * 5) % 7) as i32 - 3
+}
+
+/// Registers of A, or of B with its indices exchanged: lane i + 16·⌊k / (K/2)⌋ has element k mod (K/2) of row i (RDNA 4 ISA
+/// guide, 7.12).
+fn registers(bits: usize, inner: usize, encode: impl Fn(i32) -> u32) -> Vec<[u32; 32]> {
+    let held = inner / 2;
+    let mut all = vec![[0; 32]; (held * bits).div_ceil(32)];
+    for row in 0..16 {
+        for k in 0..inner {
+            let (lane, bit) = (row + 16 * (k / held), bits * (k % held));
+            let mask = (1_u64 << bits) as u32 - 1;
+            all[bit / 32][lane] |= (encode(small(row, k)) & mask) << (bit % 32);
+        }
+    }
+    all
+}
+
+/// `A·B + 1` by rows, when B is A transposed.
+fn product(inner: usize) -> [[i32; 16]; 16] {
+    std::array::from_fn(|i| {
+        std::array::from_fn(|j| 1 + (0..inner).map(|k| small(i, k) * small(j, k)).sum::<i32>())
+    })
+}
+
+#[test]
+fn rdna4_multiplies_matrices() {
+    let f16_bits = |n: i32| u32::from(((n as f32).to_bits() >> 13 & 0x3ff) as u16 | f16_head(n));
+    let bf16 = |n: i32| (n as f32).to_bits() >> 16;
+    // 1, 2 and 3 as E4M3 and as E5M2.
+    let fp8 = |n: i32| [0, 0x38, 0x40, 0x44][n.unsigned_abs() as usize] | u32::from(n < 0) << 7;
+    let bf8 = |n: i32| [0, 0x3c, 0x40, 0x42][n.unsigned_abs() as usize] | u32::from(n < 0) << 7;
+    let whole = |n: i32| n as u32;
+    let f32s = |bits: u32| f32::from_bits(bits) as i32;
+    let one = "1.0";
+    let words = "v[16:23], v[8:11], v[12:15], v[16:23]";
+    let bytes = "v[16:23], v[8:9], v[12:13], v[16:23]";
+    let f16s = registers(16, 16, f16_bits);
+    let bf16s = registers(16, 16, bf16);
+    let (fp8s, bf8s) = (registers(8, 16, fp8), registers(8, 16, bf8));
+    let (i8s, i4s, more_i4s) = (
+        registers(8, 16, whole),
+        registers(4, 16, whole),
+        registers(4, 32, whole),
+    );
+    let integer = |bits: u32| bits as i32;
+    let signed = "neg_lo:[1,1,0]";
+    type Case<'a> = (
+        String,
+        &'a str,
+        &'a [[u32; 32]],
+        &'a [[u32; 32]],
+        usize,
+        fn(u32) -> i32,
+    );
+    let cases: [Case<'_>; 9] = [
+        (
+            format!("v_wmma_f32_16x16x16_f16 {words}"),
+            one,
+            &f16s,
+            &f16s,
+            16,
+            f32s,
+        ),
+        (
+            format!("v_wmma_f32_16x16x16_bf16 {words}"),
+            one,
+            &bf16s,
+            &bf16s,
+            16,
+            f32s,
+        ),
+        (
+            format!("v_wmma_f32_16x16x16_fp8_fp8 {bytes}"),
+            one,
+            &fp8s,
+            &fp8s,
+            16,
+            f32s,
+        ),
+        (
+            format!("v_wmma_f32_16x16x16_fp8_bf8 {bytes}"),
+            one,
+            &fp8s,
+            &bf8s,
+            16,
+            f32s,
+        ),
+        (
+            format!("v_wmma_f32_16x16x16_bf8_fp8 {bytes}"),
+            one,
+            &bf8s,
+            &fp8s,
+            16,
+            f32s,
+        ),
+        (
+            format!("v_wmma_f32_16x16x16_bf8_bf8 {bytes}"),
+            one,
+            &bf8s,
+            &bf8s,
+            16,
+            f32s,
+        ),
+        (
+            format!("v_wmma_i32_16x16x16_iu8 {bytes} {signed}"),
+            "1",
+            &i8s,
+            &i8s,
+            16,
+            integer,
+        ),
+        (
+            format!("v_wmma_i32_16x16x16_iu4 v[16:23], v8, v12, v[16:23] {signed}"),
+            "1",
+            &i4s,
+            &i4s,
+            16,
+            integer,
+        ),
+        (
+            format!("v_wmma_i32_16x16x32_iu4 {bytes} {signed}"),
+            "1",
+            &more_i4s,
+            &more_i4s,
+            32,
+            integer,
+        ),
+    ];
+    for (line, one, a, b, inner, value) in cases {
+        let (found, expected) = (wmma(&line, one, a, b), product(inner));
+        for i in 0..16 {
+            for j in 0..16 {
+                let bits = found[32 * (i % 8) + j + 16 * (i / 8)];
+                assert_eq!(value(bits), expected[i][j], "{line}: row {i}, column {j}");
+            }
+        }
+    }
+    // Two rows share a register.
+    let line = "v_wmma_f16_16x16x16_f16 v[16:19], v[8:11], v[12:15], v[16:19]";
+    let (found, expected) = (wmma(line, "0x3c003c00", &f16s, &f16s), product(16));
+    for i in 0..16 {
+        for j in 0..16 {
+            let bits = found[32 * (i % 8 / 2) + j + 16 * (i / 8)] >> (16 * (i % 2)) & 0xffff;
+            assert_eq!(
+                bits,
+                f16_bits(expected[i][j]),
+                "{line}: row {i}, column {j}"
+            );
+        }
+    }
+}
+
+/// Sign and exponent of a whole number as f16.
+fn f16_head(n: i32) -> u16 {
+    let sign = u16::from(n < 0) << 15;
+    match n {
+        0 => 0,
+        _ => sign | (15 + n.unsigned_abs().ilog2() as u16) << 10,
+    }
 }

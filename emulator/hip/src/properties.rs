@@ -55,6 +55,7 @@ pub(super) const fn version(gpu: Gpu) -> (c_int, c_int) {
         Gpu::Gfx950 => (9, 5),
         Gpu::Gfx1100 | Gpu::Gfx1101 | Gpu::Gfx1102 => (11, 0),
         Gpu::Gfx1150 | Gpu::Gfx1151 => (11, 5),
+        Gpu::Gfx1200 | Gpu::Gfx1201 => (12, 0),
     }
 }
 

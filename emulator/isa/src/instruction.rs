@@ -219,6 +219,8 @@ pub struct MemoryControl {
     pub hint: u8,
     /// For whom an access must be visible (RDNA 4's `scope`).
     pub scope: u8,
+    /// The data is not volatile (RDNA 4's `nv`).
+    pub nv: bool,
 }
 
 impl Instruction {

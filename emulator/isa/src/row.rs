@@ -41,10 +41,12 @@ pub(super) enum Encoding {
     Exp,
     Vinterp,
     Ldsdir,
+    Vimage,
+    Vsample,
 }
 
 impl Encoding {
-    pub(super) const COUNT: usize = Encoding::Ldsdir as usize + 1;
+    pub(super) const COUNT: usize = Encoding::Vsample as usize + 1;
 }
 
 /// A bit field of an instruction, by its lowest bit and width.
@@ -284,6 +286,8 @@ pub(super) mod flag {
     pub(in super::super) const NO_CLAMP: u32 = 1 << 30;
     /// DS: the first data field is the third source.
     pub(in super::super) const SWAPPED: u32 = 1 << 31;
+    /// VOP3P: `op_sel_hi` must be set, and `op_sel` is the part of an index (matrix products of gfx12).
+    pub(in super::super) const STRICT: u32 = 1 << 26;
 }
 
 /// What an instruction reads and writes without an operand that says so.
@@ -339,6 +343,8 @@ pub(super) struct Row {
     pub(super) mods: u8,
     /// Sources whose `abs` and `neg` are ignored.
     pub(super) mods_ignored: u8,
+    /// Sources with `neg_hi`, one bit each (matrix products of gfx12).
+    pub(super) neg_hi: u8,
     /// Bits of `op_sel` that have an effect.
     pub(super) sel: u8,
     /// Bits of `op_sel` that are ignored.
@@ -445,6 +451,7 @@ pub(super) const ROW: Row = Row {
     flags: 0,
     mods: 0,
     mods_ignored: 0,
+    neg_hi: 0,
     sel: 0,
     sel_ignored: 0b1111,
     sdwa: None,

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 pub enum Counter {
     /// Vector memory (`vmcnt`; on RDNA without stores: `vmcnt`, `loadcnt`).
     Vm,
-    /// LDS, GDS, scalar memory, messages (`lgkmcnt`).
+    /// LDS, GDS, scalar memory, messages (`lgkmcnt`; on RDNA 4, which has a counter for LDS and one for the others, either).
     Lgkm,
     /// Exports and GDS data (`expcnt`).
     Exp,
@@ -46,6 +46,16 @@ impl WaitCounts {
     /// How many operations that a counter counts may still be in flight; `u32::MAX` if any number may.
     pub const fn left(&self, counter: Counter) -> u32 {
         self.0[counter as usize]
+    }
+
+    /// How many operations of LDS may still be in flight. RDNA 4 has a counter for these alone.
+    pub fn lds_left(&self) -> u32 {
+        self.left(Counter::Lgkm).min(self.left(Counter::Ds))
+    }
+
+    /// How many operations of scalar memory and messages may still be in flight.
+    pub fn scalar_left(&self) -> u32 {
+        self.left(Counter::Lgkm).min(self.left(Counter::Km))
     }
 
     /// Removes the completed operations from a queue whose operations complete in order.

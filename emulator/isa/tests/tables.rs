@@ -627,6 +627,7 @@ fn row_fields(row: &Row) -> String {
             (flag, _) if EFFECTS.contains(&flag) => {}
             ("before_gfx942", name) => fields.push(format!("before_gfx942: Some(\"{name}\")")),
             ("mods", v) => fields.push(format!("mods: {}", mask(v))),
+            ("hi", v) => fields.push(format!("neg_hi: {}", mask(v))),
             ("modsx", v) => fields.push(format!("mods_ignored: {}", mask(v))),
             ("sel", v) => {
                 fields.push(format!("sel: {}", mask(v)));
@@ -693,6 +694,7 @@ fn row_fields(row: &Row) -> String {
                 "quiet" => "QUIET",
                 "noclamp" => "NO_CLAMP",
                 "swapped" => "SWAPPED",
+                "strict" => "STRICT",
                 other => panic!("unknown flag {other}"),
             }),
             (flag, value) => panic!("unknown flag {flag}={value}"),

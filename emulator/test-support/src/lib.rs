@@ -62,6 +62,10 @@ impl<'a> Small<'a> {
         let Small {
             body, lds_bytes, ..
         } = self;
+        let (load, wait) = match self.gpu {
+            Gpu::Gfx1200 | Gpu::Gfx1201 => ("s_load_b128", "s_wait_kmcnt 0"),
+            _ => ("s_load_dwordx4", "s_waitcnt lgkmcnt(0)"),
+        };
         let of_gpu = match (self.gpu, self.gpu.family()) {
             (_, Family::Rdna) => ".amdhsa_wavefront_size32 0",
             (Gpu::Gfx908, _) => "",
@@ -74,8 +78,8 @@ impl<'a> Small<'a> {
 .p2align 8
 .type k,@function
 k:
-  s_load_dwordx4 s[4:7], s[0:1], 0x0
-  s_waitcnt lgkmcnt(0)
+  {load} s[4:7], s[0:1], 0x0
+  {wait}
 {body}
   s_endpgm
 .Lend:

@@ -179,13 +179,11 @@ impl<'a> ReplayedWave<'a> {
                 later(done_at, Stall::VectorMemory);
             }
             let in_lds = || self.lgkm.iter().filter(|flight| flight.is_lds);
-            let done = in_lds()
-                .count()
-                .saturating_sub(wait.left(Counter::Lgkm) as usize);
+            let done = in_lds().count().saturating_sub(wait.lds_left() as usize);
             for flight in in_lds().take(done) {
                 later(flight.done_at, Stall::Lds);
             }
-            if wait.left(Counter::Lgkm) == 0 {
+            if wait.scalar_left() == 0 {
                 for flight in self.lgkm.iter().filter(|flight| !flight.is_lds) {
                     later(flight.done_at, Stall::ScalarMemory);
                 }

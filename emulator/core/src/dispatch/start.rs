@@ -6,8 +6,10 @@ use ferrowave_code_object::KernelDescriptor;
 use ferrowave_gpu::{Family, Gpu, GpuLimits};
 
 use super::{INITIAL, arguments::LaunchData, scratch::PrivateMemory};
-use crate::exec::{ACCUMULATORS, Allocated, Lanes, Mode, Prepared, Segment, Wave};
+use crate::exec::{ACCUMULATORS, Allocated, BarrierPhase, Lanes, Mode, Prepared, Segment, Wave};
 
+/// Operand code of `ttmp0`.
+const TTMP: u16 = 108;
 /// Operand code of `flat_scratch`, a pair.
 const FLAT_SCRATCH: u32 = 102;
 
@@ -110,6 +112,7 @@ impl Start<'_> {
         wave.trap_status = 0;
         wave.skips_vector = false;
         wave.global_wait = None;
+        wave.barrier = BarrierPhase::Idle;
         wave.allocated = self.allocated(self.waves(workgroup) > 1);
         wave.private = Segment {
             // Before gfx942 the kernel itself writes the address to `flat_scratch`.
@@ -224,6 +227,14 @@ impl Start<'_> {
         }
         // System SGPRs follow the declared number of user SGPRs, even if fewer were set.
         next = u16::from(self.descriptor.user_sgpr_count);
+        if self.gpu.has_architected_workgroup_ids() {
+            // LLVM's `AMDGPUUsage`, «Trap temporaries»: y and z share a register, and another has the wave's number.
+            let [x, y, z] = workgroup;
+            set(TTMP + 9, x);
+            set(TTMP + 7, y & 0xffff | z << 16);
+            set(TTMP + 8, index << 25);
+            return;
+        }
         for (enabled, id) in self
             .descriptor
             .enable_sgpr_workgroup_id

@@ -7,8 +7,8 @@ use rand_pcg::Pcg32;
 
 use super::{INITIAL, Standing, meter::Meter, start::Start};
 use crate::exec::{
-    Code, Context, Fault, FaultKind, GlobalSync, GlobalWait, GroupStart, ObservedAccesses,
-    Observer, Stop, Turn, Wave, run,
+    BarrierPhase, Code, Context, Fault, FaultKind, GlobalSync, GlobalWait, GroupStart,
+    ObservedAccesses, Observer, Stop, Turn, Wave, run,
 };
 use crate::memory::View;
 
@@ -214,6 +214,10 @@ impl Workspace {
                 states[index] = match stop {
                     Stop::Ended => State::Ended,
                     Stop::Barrier => State::AtBarrier,
+                    Stop::Signal => {
+                        signalled(waves, index);
+                        State::Ready
+                    }
                     Stop::Budget => State::Ready,
                     Stop::Later => {
                         gave_way = true;
@@ -243,6 +247,23 @@ impl Workspace {
                         State::Ended
                     }
                 };
+                if is_complete(waves, states) {
+                    if O::ACTIVE {
+                        let taking_part: Vec<bool> =
+                            states.iter().map(|state| *state != State::Ended).collect();
+                        observer.barrier(waves, &taking_part, context);
+                    }
+                    for (state, wave) in states.iter_mut().zip(&mut *waves) {
+                        wave.lds_turn = behind_barrier;
+                        wave.barrier = match *state {
+                            State::AtBarrier => {
+                                *state = State::Ready;
+                                BarrierPhase::Idle
+                            }
+                            _ => BarrierPhase::Complete,
+                        };
+                    }
+                }
             }
             if !states.contains(&State::Ready) {
                 if states.iter().any(|state| matches!(state, State::Queued(_))) {
@@ -263,6 +284,7 @@ impl Workspace {
                     for (state, wave) in states.iter_mut().zip(&mut *waves) {
                         if *state == State::AtBarrier {
                             *state = State::Ready;
+                            wave.barrier = BarrierPhase::Idle;
                             wave.lds_turn = behind_barrier;
                         }
                     }
@@ -308,6 +330,26 @@ impl Workspace {
             _ => None,
         })
     }
+}
+
+/// Notes that a wave has signalled the barrier, and tells it whether it is the first.
+fn signalled(waves: &mut [Wave], index: usize) {
+    if waves[index].barrier == BarrierPhase::AsksForFirst {
+        let mut phases = waves.iter().map(|wave| wave.barrier);
+        let is_first = !phases.any(|phase| phase == BarrierPhase::Signalled);
+        waves[index].scc = is_first;
+        waves[index].barrier = BarrierPhase::Signalled;
+    }
+}
+
+/// Whether all waves that have not ended have signalled the barrier.
+fn is_complete(waves: &[Wave], states: &[State]) -> bool {
+    let mut live = waves
+        .iter()
+        .zip(states)
+        .filter(|(_, state)| **state != State::Ended)
+        .peekable();
+    live.peek().is_some() && live.all(|(wave, _)| wave.barrier == BarrierPhase::Signalled)
 }
 
 /// The state of `lds_turn` after a barrier: waves give way to each other only if there are several and they run in

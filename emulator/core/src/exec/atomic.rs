@@ -26,6 +26,28 @@ fn bf16_add(a: u16, b: u16) -> u16 {
     super::convert::to_bf16(sum)[0] as u16
 }
 
+/// The first number or the second; if one is NaN, the other; if both are, a quiet NaN (RDNA 4 ISA, `DS_MIN_NUM_F32`).
+fn number32(old: f32, data: f32, first: bool) -> f32 {
+    match (old.is_nan(), data.is_nan()) {
+        (true, true) => f32::from_bits(data.to_bits() | 1 << 22),
+        (true, false) => data,
+        (false, true) => old,
+        (false, false) if first => old,
+        (false, false) => data,
+    }
+}
+
+/// As [`number32`] of 64 bits.
+fn number64(old: f64, data: f64, first: bool) -> f64 {
+    match (old.is_nan(), data.is_nan()) {
+        (true, true) => f64::from_bits(data.to_bits() | 1 << 51),
+        (true, false) => data,
+        (false, true) => old,
+        (false, false) if first => old,
+        (false, false) => data,
+    }
+}
+
 /// The new 32-bit value.
 pub(crate) fn apply32(atomic: Atomic, old: u32, data: u32, compare: u32) -> u32 {
     let float = |f: fn(f32, f32) -> f32| f(f32::from_bits(old), f32::from_bits(data)).to_bits();
@@ -36,6 +58,8 @@ pub(crate) fn apply32(atomic: Atomic, old: u32, data: u32, compare: u32) -> u32 
         // The old value stays unless the comparison holds, so NaNs stay and none comes in.
         Atomic::MinF32 => float(|a, b| if b < a { b } else { a }),
         Atomic::MaxF32 => float(|a, b| if b > a { b } else { a }),
+        Atomic::MinNumF32 => float(|a, b| number32(a, b, a < b || a == b && a.is_sign_negative())),
+        Atomic::MaxNumF32 => float(|a, b| number32(a, b, a > b || a == b && a.is_sign_positive())),
         Atomic::PackedAddF16 => halves(old, data, |a, b| {
             (f16::from_bits(a) + f16::from_bits(b)).to_bits()
         }),
@@ -94,6 +118,10 @@ pub(crate) fn apply64(atomic: Atomic, old: u64, data: u64, compare: u64) -> u64 
         Atomic::AddF64 => float(|a, b| a + b),
         Atomic::MinF64 => float(|a, b| if b < a { b } else { a }),
         Atomic::MaxF64 => float(|a, b| if b > a { b } else { a }),
+        Atomic::MinNumF64 => float(|a, b| number64(a, b, a < b || a == b && a.is_sign_negative())),
+        Atomic::MaxNumF64 => float(|a, b| number64(a, b, a > b || a == b && a.is_sign_positive())),
+        // Subtracts if there is no borrow.
+        Atomic::CondSub => old.checked_sub(data).unwrap_or(old),
         Atomic::MaskOr => old & !data | compare,
         // Subtracts if there is no borrow; otherwise adds the second operand.
         Atomic::Wrap => {
@@ -115,6 +143,8 @@ pub(crate) fn apply64(atomic: Atomic, old: u64, data: u64, compare: u64) -> u64 
         | Atomic::AddF32
         | Atomic::MinF32
         | Atomic::MaxF32
+        | Atomic::MinNumF32
+        | Atomic::MaxNumF32
         | Atomic::PackedAddF16
         | Atomic::PackedAddBf16 => old,
     }

@@ -19,8 +19,8 @@ use super::{
     lds_exchange, lds_transpose,
     mfma::{self, MatrixSums},
     operation::{Handler, Operation, Source, SourceKind},
-    output_modifier, packed, pair, permlane_swap, relative, row_permute, sad, saturating, scalar,
-    scalar_float, scalar_memory,
+    output_modifier, packed, pair, permlane_swap, pseudo_scalar, relative, row_permute, sad,
+    saturating, scalar, scalar_float, scalar_memory,
     scratch::Scratch,
     sdwa_dpp,
     simd::{LANES, SimdLevel},
@@ -354,6 +354,11 @@ impl<const C: usize> Compiler<'_, C> {
             Run::MfmaNarrow(op) => mfma::narrow(wide()?, op),
 
             Run::Wmma(op) => wmma::handler(b, op),
+            // Where waves of 64 lanes hold matrices is not documented in words.
+            Run::WmmaSplit(op) if C == 2 => wmma::split::handler(b, op),
+            Run::WmmaSplit(_) => return Err(Refused),
+            Run::PseudoScalar(op) => pseudo_scalar::handler(b, op),
+            Run::PackedEights(op) => packed::eights(b, op),
 
             Run::ScalarMemory(op) => scalar_memory::handler(b, op),
             Run::GlobalLoad(op) => with(transfer::load(op, i.keeps(), Global(b))),

@@ -5,9 +5,9 @@ use std::sync::atomic::{Ordering, fence};
 use super::{
     Context, FaultKind, Wave,
     lanes::{Binder, vcc},
-    operation::{Flow, Handler, Operation},
+    operation::{Flow, Handler, Operation, SourceKind},
     panic, scalar_memory,
-    wave::{EXEC, M0, Mode},
+    wave::{BarrierPhase, EXEC, M0, Mode},
 };
 use ferrowave_gpu::{Family, Gpu};
 use ferrowave_isa::{
@@ -129,6 +129,27 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: Control) -> Handler {
         Control::s_barrier => b.bind(
             #[inline(always)]
             |_, _, _| Flow::Barrier,
+        ),
+        // The barrier of the workgroup is number -1; the dispatcher knows which waves have signalled.
+        Control::s_barrier_signal => b.bind(
+            #[inline(always)]
+            |w, c, o| signal(w, c, o, false),
+        ),
+        Control::s_barrier_signal_isfirst => b.bind(
+            #[inline(always)]
+            |w, c, o| signal(w, c, o, true),
+        ),
+        Control::s_barrier_wait => b.bind(
+            #[inline(always)]
+            |w, c, o| match (o.imm, w.barrier) {
+                (WORKGROUP_BARRIER, BarrierPhase::Complete) => {
+                    w.barrier = BarrierPhase::Idle;
+                    Flow::Next
+                }
+                (WORKGROUP_BARRIER, _) if !w.allocated.in_group => Flow::Next,
+                (WORKGROUP_BARRIER, _) => Flow::Barrier,
+                (number, _) => named_barrier(c, number),
+            },
         ),
         // Without a debugger, its trap is skipped (LLVM's `AMDGPUUsage`, «Trap Handler ABI»).
         Control::s_trap => b.bind(
@@ -329,6 +350,40 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: Control) -> Handler {
             },
         ),
     }
+}
+
+/// The number of the barrier that all waves of a workgroup share.
+const WORKGROUP_BARRIER: i64 = -1;
+
+/// Signals the workgroup's barrier. If asked for, `scc` tells whether the wave is the first to do so.
+fn signal<const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+    asks_for_first: bool,
+) -> Flow {
+    let number = i64::from(w.read32(&o.src[0]) as i32);
+    // `m0` names other barriers.
+    if o.src[0].kind != SourceKind::Constant || number != WORKGROUP_BARRIER {
+        return named_barrier(c, number);
+    }
+    // A workgroup of one wave has no barrier.
+    if !w.allocated.in_group {
+        w.scc &= !asks_for_first;
+        return Flow::Next;
+    }
+    w.barrier = match asks_for_first {
+        true => BarrierPhase::AsksForFirst,
+        false => BarrierPhase::Signalled,
+    };
+    Flow::Signal
+}
+
+#[cold]
+fn named_barrier(c: &mut Context<'_>, number: i64) -> Flow {
+    c.fail(FaultKind::Unsupported {
+        what: format!("barrier {number}: only the workgroup's barrier, -1, is supported"),
+    })
 }
 
 /// What the hardware answers to a message (RDNA 3 ISA guide, «S_SENDMSG_RTN»): the doorbell's number, the draw's identifier and

@@ -43,6 +43,11 @@ pub(crate) enum Arithmetic {
     Minimum3,
     /// As IEEE 754's maximum.
     Maximum3,
+    /// As IEEE 754's minimum and maximum of two sources, and of one of these and the third source.
+    Minimum,
+    Maximum,
+    MinimumMaximum,
+    MaximumMinimum,
     /// The maximum of a minimum and the third source.
     MinMax,
     /// The minimum of a maximum and the third source.
@@ -55,7 +60,7 @@ pub(crate) enum Arithmetic {
 }
 
 impl Arithmetic {
-    const ALL: [Arithmetic; 19] = [
+    const ALL: [Arithmetic; 23] = [
         Arithmetic::Add,
         Arithmetic::Sub,
         Arithmetic::SubReverse,
@@ -71,6 +76,10 @@ impl Arithmetic {
         Arithmetic::MadLegacy,
         Arithmetic::Minimum3,
         Arithmetic::Maximum3,
+        Arithmetic::Minimum,
+        Arithmetic::Maximum,
+        Arithmetic::MinimumMaximum,
+        Arithmetic::MaximumMinimum,
         Arithmetic::MinMax,
         Arithmetic::MaxMin,
         Arithmetic::FmaLegacy,
@@ -252,13 +261,12 @@ pub(crate) fn evaluate<T: Format>(what: Arithmetic, sources: [u64; 3], settings:
         Arithmetic::Min3 => minimum::<T>(minimum::<T>(a, b, ieee), c, ieee),
         Arithmetic::Max3 => maximum::<T>(maximum::<T>(a, b, ieee), c, ieee),
         Arithmetic::Med3 => median::<T>(a, b, c, ieee),
-        Arithmetic::Minimum3 | Arithmetic::Maximum3 => {
-            let smaller = what == Arithmetic::Minimum3;
-            let pair = |a: u64, b: u64| {
-                strict_nan::<T>(a, b).unwrap_or_else(|| smaller_or::<T>(a, b, ieee, smaller))
-            };
-            pair(pair(a, b), c)
-        }
+        Arithmetic::Minimum => strict::<T>(a, b, ieee, true),
+        Arithmetic::Maximum => strict::<T>(a, b, ieee, false),
+        Arithmetic::Minimum3 => strict::<T>(strict::<T>(a, b, ieee, true), c, ieee, true),
+        Arithmetic::Maximum3 => strict::<T>(strict::<T>(a, b, ieee, false), c, ieee, false),
+        Arithmetic::MinimumMaximum => strict::<T>(strict::<T>(a, b, ieee, true), c, ieee, false),
+        Arithmetic::MaximumMinimum => strict::<T>(strict::<T>(a, b, ieee, false), c, ieee, true),
     };
     let infinite = [a, b, c].into_iter().any(is_infinite::<T>);
     saturated::<T>(flush(result), infinite, settings)
@@ -297,6 +305,11 @@ fn nan_of<T: Format>(sources: &[u64]) -> Option<u64> {
         .copied()
         .find(|&s| is_nan::<T>(s))
         .map(quiet::<T>)
+}
+
+/// IEEE 754's minimum or maximum.
+fn strict<T: Format>(a: u64, b: u64, ieee: bool, smaller: bool) -> u64 {
+    strict_nan::<T>(a, b).unwrap_or_else(|| smaller_or::<T>(a, b, ieee, smaller))
 }
 
 /// The NaN of two sources, quieted; a signalling one goes before a quiet one.

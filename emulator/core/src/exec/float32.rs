@@ -338,6 +338,26 @@ pub(super) fn arithmetic<const C: usize>(
         | Float32Arithmetic::v_mac_f32
         | Float32Arithmetic::v_madmk_f32
         | Float32Arithmetic::v_madak_f32 => (two_roundings(b), Mad),
+        Float32Arithmetic::v_minimum_f32 => (
+            b.arithmetic32(|[x, y]| nan_if(x.is_nan() | y.is_nan(), min2(x, y))),
+            Minimum,
+        ),
+        Float32Arithmetic::v_maximum_f32 => (
+            b.arithmetic32(|[x, y]| nan_if(x.is_nan() | y.is_nan(), max2(x, y))),
+            Maximum,
+        ),
+        Float32Arithmetic::v_minimummaximum_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                nan_if(x.is_nan() | y.is_nan() | z.is_nan(), max2(min2(x, y), z))
+            }),
+            MinimumMaximum,
+        ),
+        Float32Arithmetic::v_maximumminimum_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                nan_if(x.is_nan() | y.is_nan() | z.is_nan(), min2(max2(x, y), z))
+            }),
+            MaximumMinimum,
+        ),
         Float32Arithmetic::v_minimum3_f32 => (
             b.arithmetic32(|[x, y, z]| {
                 nan_if(x.is_nan() | y.is_nan() | z.is_nan(), min2(min2(x, y), z))

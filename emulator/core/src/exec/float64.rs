@@ -128,6 +128,10 @@ pub(super) fn arithmetic<const C: usize>(
         }
         Float64Arithmetic::v_min_f64 => (b.arithmetic64(|[x, y]| extreme(x, y, true)), Min),
         Float64Arithmetic::v_max_f64 => (b.arithmetic64(|[x, y]| extreme(x, y, false)), Max),
+        Float64Arithmetic::v_minimum_f64 => (b.arithmetic64(|[x, y]| extreme(x, y, true)), Minimum),
+        Float64Arithmetic::v_maximum_f64 => {
+            (b.arithmetic64(|[x, y]| extreme(x, y, false)), Maximum)
+        }
     }
 }
 

@@ -256,6 +256,22 @@ pub(super) fn arithmetic<const C: usize>(
         HalfArithmetic::v_max_f16 => (b.arithmetic16(|[x, y]| max2(x, y)), Max),
         HalfArithmetic::v_min3_f16 => (b.arithmetic16(|[x, y, z]| min2(min2(x, y), z)), Min3),
         HalfArithmetic::v_max3_f16 => (b.arithmetic16(|[x, y, z]| max2(max2(x, y), z)), Max3),
+        HalfArithmetic::v_minimum_f16 => (b.arithmetic16(|[x, y]| min2(x, y)), Minimum),
+        HalfArithmetic::v_maximum_f16 => (b.arithmetic16(|[x, y]| max2(x, y)), Maximum),
+        HalfArithmetic::v_minimum3_f16 => {
+            (b.arithmetic16(|[x, y, z]| min2(min2(x, y), z)), Minimum3)
+        }
+        HalfArithmetic::v_maximum3_f16 => {
+            (b.arithmetic16(|[x, y, z]| max2(max2(x, y), z)), Maximum3)
+        }
+        HalfArithmetic::v_minimummaximum_f16 => (
+            b.arithmetic16(|[x, y, z]| max2(min2(x, y), z)),
+            MinimumMaximum,
+        ),
+        HalfArithmetic::v_maximumminimum_f16 => (
+            b.arithmetic16(|[x, y, z]| min2(max2(x, y), z)),
+            MaximumMinimum,
+        ),
         HalfArithmetic::v_minmax_f16 => (b.arithmetic16(|[x, y, z]| max2(min2(x, y), z)), MinMax),
         HalfArithmetic::v_maxmin_f16 => (b.arithmetic16(|[x, y, z]| min2(max2(x, y), z)), MaxMin),
         HalfArithmetic::v_med3_f16 => (

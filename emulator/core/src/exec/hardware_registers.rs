@@ -34,6 +34,11 @@ const RDNA_FLAT_SCRATCH_HI: u32 = 21;
 const RDNA_HW_ID1: u32 = 23;
 const RDNA_HW_ID2: u32 = 24;
 const RDNA_SHADER_CYCLES: u32 = 29;
+/// gfx12: barriers and `scc`, exceptions and traps, of which there are none, and the upper half of the counter of cycles.
+const GFX12_STATE: u32 = 4;
+const GFX12_EXCEPTIONS: u32 = 17;
+const GFX12_TRAPS: u32 = 19;
+const GFX12_SHADER_CYCLES_HI: u32 = 30;
 
 /// Bit of MODE that `s_setvskip` also sets; [`Wave::skips_vector`] holds it.
 const VSKIP: u32 = 1 << 28;
@@ -45,6 +50,14 @@ pub(crate) fn is_readable(gpu: Gpu, register: u32) -> bool {
             register,
             MODE..=IB_STS | SH_MEM_BASES | TBA_LO..=TMA_HI | XCC_ID..=SNAPSHOT_PC_HI
         ),
+        Family::Rdna if is_gfx12(gpu) => matches!(
+            register,
+            MODE | STATUS
+                | GFX12_STATE..=IB_STS
+                | GFX12_EXCEPTIONS..=RDNA_FLAT_SCRATCH_HI
+                | RDNA_HW_ID1..=RDNA_HW_ID2
+                | RDNA_SHADER_CYCLES..=GFX12_SHADER_CYCLES_HI
+        ),
         Family::Rdna => matches!(
             register,
             MODE..=TRAPSTS
@@ -55,6 +68,10 @@ pub(crate) fn is_readable(gpu: Gpu, register: u32) -> bool {
                 | RDNA_SHADER_CYCLES
         ),
     }
+}
+
+fn is_gfx12(gpu: Gpu) -> bool {
+    matches!(gpu, Gpu::Gfx1200 | Gpu::Gfx1201)
 }
 
 /// Whether a kernel can write a register here. Without privilege, the hardware ignores writes to STATUS.
@@ -69,6 +86,10 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, gpu: Gpu, op: HardwareRegist
             Family::Cdna => b.bind(
                 #[inline(always)]
                 |w, _, o| get(w, o, read),
+            ),
+            Family::Rdna if is_gfx12(gpu) => b.bind(
+                #[inline(always)]
+                |w, _, o| get(w, o, read_gfx12),
             ),
             Family::Rdna => b.bind(
                 #[inline(always)]
@@ -111,6 +132,17 @@ fn read_rdna<const C: usize>(w: &Wave<C>, register: u32) -> u32 {
         // Twenty bits.
         RDNA_SHADER_CYCLES => scalar_memory::nanoseconds() as u32 & 0xf_ffff,
         other => read(w, other),
+    }
+}
+
+/// As [`read_rdna`] for the registers whose numbers mean others on gfx12.
+fn read_gfx12<const C: usize>(w: &Wave<C>, register: u32) -> u32 {
+    match register {
+        GFX12_STATE => u32::from(w.scc) << 9,
+        GFX12_EXCEPTIONS..=GFX12_TRAPS => 0,
+        RDNA_SHADER_CYCLES => scalar_memory::nanoseconds() as u32,
+        GFX12_SHADER_CYCLES_HI => (scalar_memory::nanoseconds() >> 32) as u32,
+        other => read_rdna(w, other),
     }
 }
 

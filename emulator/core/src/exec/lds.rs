@@ -378,6 +378,22 @@ pub(super) fn permute<const NEAR: usize, const C: usize>(b: Binder<C>, op: LdsPe
                 Flow::Next
             },
         ),
+        // The same; inactive lanes give their values.
+        LdsPermute::ds_bpermute_fi_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (address, data) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let values = Lanes::of(chunks::<_, C>(|c| w.chunk(data, c)));
+                let indices = Lanes::of(chunks::<_, C>(|c| w.chunk(address, c)));
+                let mut result = Lanes::splat(0);
+                for lane in 0..16 * C {
+                    let number = indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4;
+                    result.as_mut_array()[lane] = values.as_array()[number % (16 * C)];
+                }
+                w.commit(o.dst, *result.chunks());
+                Flow::Next
+            },
+        ),
         // Forward: each active lane sends to the lane that its address names; the highest sender wins.
         LdsPermute::ds_permute_b32 => b.bind(
             #[inline(always)]

@@ -43,6 +43,7 @@ mod packed;
 mod pair;
 mod panic;
 mod permlane_swap;
+mod pseudo_scalar;
 mod relative;
 mod row_permute;
 mod sad;
@@ -80,7 +81,7 @@ pub(crate) use code::{CodeMemory, words};
 pub(crate) use gws::GlobalSync;
 pub(crate) use panic::Formatter;
 pub(crate) use state::{Allocated, Segment, Turn};
-pub(crate) use wave::Wave64;
+pub(crate) use wave::{BarrierPhase, Wave64};
 
 use crate::memory::{Reach, View, shared::Moves};
 use ferrowave_isa::Category;
@@ -200,6 +201,8 @@ pub enum Stop {
     Ended,
     /// It waits at a barrier.
     Barrier,
+    /// It has signalled a barrier and goes on.
+    Signal,
     /// It sleeps, so other waves run first.
     Yield,
     /// It is about to store to LDS, and other waves may still have to read.
@@ -325,6 +328,7 @@ fn run_while<O: Observer, const PLAIN: bool>(
             }
             Flow::End => break Some(Stop::Ended),
             Flow::Barrier => break Some(Stop::Barrier),
+            Flow::Signal => break Some(Stop::Signal),
             Flow::Yield => break Some(Stop::Yield),
             Flow::Later => {
                 wave.pc = index;

@@ -15,6 +15,8 @@ pub enum Flow {
     Changed,
     /// Waits at a workgroup barrier.
     Barrier,
+    /// As [`Flow::Next`], after it has signalled the workgroup's barrier.
+    Signal,
     /// As [`Flow::Next`], after other waves have had a turn: it sleeps, most likely until one of them has done
     /// something.
     Yield,

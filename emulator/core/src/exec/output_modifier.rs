@@ -14,7 +14,7 @@ use super::{
     operation::{Flow, Operation},
     sdwa_dpp,
 };
-use ferrowave_isa::{DataType, Format as Encoding, Instruction};
+use ferrowave_isa::{DataType, Format as Encoding, Instruction, Source};
 
 /// Wraps an operation if its instruction modifies the result.
 pub(crate) fn extend<const C: usize>(
@@ -26,7 +26,9 @@ pub(crate) fn extend<const C: usize>(
         i.format,
         Encoding::Vop1 | Encoding::Vop2 | Encoding::Vop3 | Encoding::Vop3b
     );
-    if !long || (operation.omod == 0 && !operation.clamp) {
+    // Scalar results are modified by their operations.
+    let vector = matches!(i.dst.source, Source::Vgpr(_) | Source::Agpr(_));
+    if !long || !vector || (operation.omod == 0 && !operation.clamp) {
         return operation;
     }
     let run = match (i.dst.ty, i.dst.bits) {

@@ -3,7 +3,7 @@
 
 pub(super) mod mixed;
 
-use std::simd::prelude::*;
+use std::simd::{StdFloat, prelude::*};
 
 use rustc_apfloat::ieee::Half;
 
@@ -13,11 +13,13 @@ use super::{
     float::{Arithmetic, Format, evaluate},
     float32, half,
     lanes::{Binder, chunks, sext16},
+    mfma::Element,
+    minifloat::{Bf8, Fp8},
     operation::{Flow, Handler, Operation},
     simd::{F, I, U},
     wave::Fetched,
 };
-use ferrowave_isa::run::{PackedDot, PackedHalves, PackedIntegers, PackedSingles};
+use ferrowave_isa::run::{PackedDot, PackedEights, PackedHalves, PackedIntegers, PackedSingles};
 
 /// The 16-bit halves of source `slot` for the low and the high result, zero-extended.
 #[inline(always)]
@@ -215,6 +217,14 @@ pub(super) fn halves<const C: usize>(b: Binder<C>, op: PackedHalves) -> (Handler
             b.packed_f16(|[x, y]| half::from_f32(half::max2(x, y))),
             Arithmetic::Max,
         ),
+        PackedHalves::v_pk_minimum_f16 => (
+            b.packed_f16(|[x, y]| half::from_f32(half::min2(x, y))),
+            Arithmetic::Minimum,
+        ),
+        PackedHalves::v_pk_maximum_f16 => (
+            b.packed_f16(|[x, y]| half::from_f32(half::max2(x, y))),
+            Arithmetic::Maximum,
+        ),
         PackedHalves::v_pk_minimum3_f16 => (
             b.packed_f16(|[x, y, z]| half::from_f32(half::min2(half::min2(x, y), z))),
             Arithmetic::Minimum3,
@@ -227,7 +237,6 @@ pub(super) fn halves<const C: usize>(b: Binder<C>, op: PackedHalves) -> (Handler
 }
 
 pub(super) fn singles<const C: usize>(b: Binder<C>, op: PackedSingles) -> (Handler, Arithmetic) {
-    use std::simd::StdFloat;
     match op {
         PackedSingles::v_pk_fma_f32 => (b.packed_f32(|[x, y, z]| x.mul_add(y, z)), Arithmetic::Fma),
         PackedSingles::v_pk_mul_f32 => (b.packed_f32(|[x, y]| x * y), Arithmetic::Mul),
@@ -361,6 +370,44 @@ fn mixed_dot(o: &Operation, x: U, y: U, z: U, bits: u32) -> U {
         );
     }
     sum.cast::<u32>()
+}
+
+/// Dot products of four fp8 or bf8: each product is added to the sum with one rounding.
+pub(super) fn eights<const C: usize>(b: Binder<C>, op: PackedEights) -> Handler {
+    match op {
+        PackedEights::v_dot4_f32_fp8_fp8 => b.bind(
+            #[inline(always)]
+            |w, _, o| eight_dot::<Fp8, Fp8, C>(w, o),
+        ),
+        PackedEights::v_dot4_f32_fp8_bf8 => b.bind(
+            #[inline(always)]
+            |w, _, o| eight_dot::<Fp8, Bf8, C>(w, o),
+        ),
+        PackedEights::v_dot4_f32_bf8_fp8 => b.bind(
+            #[inline(always)]
+            |w, _, o| eight_dot::<Bf8, Fp8, C>(w, o),
+        ),
+        PackedEights::v_dot4_f32_bf8_bf8 => b.bind(
+            #[inline(always)]
+            |w, _, o| eight_dot::<Bf8, Bf8, C>(w, o),
+        ),
+    }
+}
+
+#[inline(always)]
+fn eight_dot<A: Element, B: Element, const C: usize>(w: &mut Wave<C>, o: &Operation) -> Flow {
+    let sources: [Fetched; 3] = array(|slot| w.fetch(slot as u16, &o.src[slot]));
+    let results = chunks(|c| {
+        let [x, y, z] = array(|slot| w.chunk(sources[slot], c));
+        let positive = z & !U::splat(u32::from(o.neg_hi >> 2 & 1) << 31);
+        let mut sum = F::from_bits(positive ^ U::splat(u32::from(o.neg >> 2 & 1) << 31));
+        for n in 0..4 {
+            sum = A::read(x, 8 * n).mul_add(B::read(y, 8 * n), sum);
+        }
+        sum.is_nan().select(U::splat(0x7fc0_0000), sum.to_bits())
+    });
+    w.commit(o.dst, results);
+    Flow::Next
 }
 
 pub(super) fn dot<const C: usize>(b: Binder<C>, op: PackedDot) -> Handler {

@@ -23,6 +23,18 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: RowPermute) -> Handler {
                 })
             },
         ),
+        RowPermute::v_permlane16_var_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| permute(w, o, |w, row, column| 16 * row + named(w, o, row, column)),
+        ),
+        RowPermute::v_permlanex16_var_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                permute(w, o, |w, row, column| {
+                    16 * (row ^ 1) + named(w, o, row, column)
+                })
+            },
+        ),
         // It does nothing in a wave of 32 lanes.
         RowPermute::v_permlane64_b32 => b.bind(
             #[inline(always)]
@@ -41,6 +53,11 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: RowPermute) -> Handler {
 fn selected<const C: usize>(w: &Wave<C>, o: &Operation, column: usize) -> usize {
     let [low, high] = [1, 2].mapped(|n| u64::from(w.read32(&o.src[n])));
     (low | high << 32) as usize >> (4 * column) & 15
+}
+
+/// The lane of a row that a lane's second source names.
+fn named<const C: usize>(w: &Wave<C>, o: &Operation, row: usize, column: usize) -> usize {
+    w.lanes(o.src[1].register).as_array()[16 * row + column] as usize & 15
 }
 
 /// Reads each lane from another one. An inactive one gives its value if bit 0 of `op_sel` (`fi`) is set, otherwise 0 if

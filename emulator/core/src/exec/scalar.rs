@@ -384,6 +384,9 @@ pub(super) fn arithmetic<const C: usize>(b: Binder<C>, op: ScalarArithmetic) -> 
             w.scc = signed_overflow(x, !y, difference);
             difference
         }),
+        ScalarArithmetic::s_add_nc_u64 => b.s2_64(|_, x, y| x.wrapping_add(y)),
+        ScalarArithmetic::s_sub_nc_u64 => b.s2_64(|_, x, y| x.wrapping_sub(y)),
+        ScalarArithmetic::s_mul_u64 => b.s2_64(|_, x, y| x.wrapping_mul(y)),
         ScalarArithmetic::s_addc_u32 => b.s2(|w, x, y| {
             let sum = u64::from(x) + u64::from(y) + u64::from(w.scc);
             w.scc = sum >> 32 != 0;

@@ -23,6 +23,16 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: ScalarMemory) -> Handler
         ScalarMemory::s_buffer_load_dwordx4 => b.bind(buffer_load::<4, C>),
         ScalarMemory::s_buffer_load_dwordx8 => b.bind(buffer_load::<8, C>),
         ScalarMemory::s_buffer_load_dwordx16 => b.bind(buffer_load::<16, C>),
+        ScalarMemory::s_load_b96 => b.bind(load::<3, C>),
+        ScalarMemory::s_buffer_load_b96 => b.bind(buffer_load::<3, C>),
+        ScalarMemory::s_load_u8 => b.bind(small_load::<false, 1, false, C>),
+        ScalarMemory::s_load_i8 => b.bind(small_load::<false, 1, true, C>),
+        ScalarMemory::s_load_u16 => b.bind(small_load::<false, 2, false, C>),
+        ScalarMemory::s_load_i16 => b.bind(small_load::<false, 2, true, C>),
+        ScalarMemory::s_buffer_load_u8 => b.bind(small_load::<true, 1, false, C>),
+        ScalarMemory::s_buffer_load_i8 => b.bind(small_load::<true, 1, true, C>),
+        ScalarMemory::s_buffer_load_u16 => b.bind(small_load::<true, 2, false, C>),
+        ScalarMemory::s_buffer_load_i16 => b.bind(small_load::<true, 2, true, C>),
         ScalarMemory::s_store_dword => b.bind(store::<1, C>),
         ScalarMemory::s_store_dwordx2 => b.bind(store::<2, C>),
         ScalarMemory::s_store_dwordx4 => b.bind(store::<4, C>),
@@ -213,6 +223,41 @@ fn buffer_load<const N: usize, const C: usize>(
     for (register, value) in (o.dst..).zip(data) {
         w.set_scalar(register, value);
     }
+    Flow::Next
+}
+
+/// Loads a byte or two; past the end of a buffer, 0. The address is a multiple of the size: the lower bits are ignored.
+fn small_load<const BUFFER: bool, const BYTES: u32, const SIGNED: bool, const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
+    let mut inside = true;
+    let mut address = w.read64(&o.src[0]).wrapping_add(offset(w, o));
+    if BUFFER {
+        let (base, limit) = buffer(w, o);
+        let at = offset(w, o);
+        inside = at < limit && limit - at >= u64::from(BYTES);
+        address = base.wrapping_add(at);
+    }
+    let address = address & !(u64::from(BYTES) - 1);
+    let mut value = 0;
+    if inside {
+        match check(c, address, BYTES, false) {
+            Flow::Next => {}
+            flow => return flow,
+        }
+        // SAFETY: the range was just checked.
+        value = match BYTES {
+            1 => u32::from(unsafe { c.moves.read::<u8>(address) }),
+            _ => u32::from(unsafe { c.moves.read::<u16>(address) }),
+        };
+    }
+    if SIGNED {
+        let unused = 32 - 8 * BYTES;
+        value = ((value << unused) as i32 >> unused) as u32;
+    }
+    w.set_scalar(o.dst, value);
     Flow::Next
 }
 

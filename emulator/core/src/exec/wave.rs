@@ -222,6 +222,19 @@ impl Fetched {
 pub const ANY: usize = 0;
 
 /// A wave of 64 lanes, for operations that exist for no other.
+/// What a wave has done at a barrier with separate instructions to signal and to wait (RDNA 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BarrierPhase {
+    /// Nothing.
+    Idle,
+    /// It has just signalled, and `scc` is to tell whether no other wave has.
+    AsksForFirst,
+    /// It has signalled.
+    Signalled,
+    /// All waves have signalled, and this one has not waited yet.
+    Complete,
+}
+
 pub(crate) type Wave64 = Wave<CHUNKS>;
 
 /// A wavefront's registers and status.
@@ -256,6 +269,8 @@ pub struct Wave<const C: usize = ANY> {
     pub skips_vector: bool,
     /// The queue that the wave has just joined; the scheduler takes it.
     pub global_wait: Option<GlobalWait>,
+    /// What the wave has done at the workgroup's barrier, if it signals and waits separately.
+    pub(crate) barrier: BarrierPhase,
     /// Whether the wave lets other waves go first before it stores to LDS.
     pub(crate) lds_turn: Turn,
 }
@@ -278,6 +293,7 @@ impl Default for Wave {
             private: Segment::default(),
             skips_vector: false,
             global_wait: None,
+            barrier: BarrierPhase::Idle,
             lds_turn: Turn::default(),
         }
     }

@@ -13,6 +13,8 @@
 //! AMD does not say how the hardware adds. Here each product is added to the sum in the order of k with one rounding to
 //! f32, and results of 16 bits are rounded once more.
 
+pub(super) mod split;
+
 use std::simd::{StdFloat, prelude::*};
 
 use super::{

@@ -10,15 +10,18 @@ pub(super) enum Generation {
     Gfx11,
     /// RDNA 3.5.
     Gfx11_5,
+    /// RDNA 4.
+    Gfx12,
 }
 
 impl Generation {
-    pub(super) const COUNT: usize = Generation::Gfx11_5 as usize + 1;
+    pub(super) const COUNT: usize = Generation::Gfx12 as usize + 1;
 
     /// A GPU's generation.
     pub(super) fn of(gpu: Gpu) -> Generation {
         match gpu {
             Gpu::Gfx1150 | Gpu::Gfx1151 => Generation::Gfx11_5,
+            Gpu::Gfx1200 | Gpu::Gfx1201 => Generation::Gfx12,
             _ => Generation::Gfx11,
         }
     }

@@ -9,6 +9,8 @@ const OPCODES: usize = 1 << 10;
 /// Where the VOP3 opcodes of instructions with a short form start.
 const VOP1_IN_VOP3: u16 = 0x180;
 const VOP2_IN_VOP3: u16 = 0x100;
+/// The first typed opcode of gfx12's buffer instructions.
+const FIRST_TYPED: usize = 0x80;
 
 /// Row number + 1, by generation, encoding and opcode; 0 if there is no row.
 static BY_OPCODE: [[[u16; OPCODES]; Encoding::COUNT]; Generation::COUNT] = by_opcode();
@@ -73,20 +75,19 @@ const fn by_prefix() -> [[u8; 512]; Generation::COUNT] {
 pub(super) fn find(generation: Generation, word: u32) -> Option<(Encoding, &'static Row)> {
     let number = BY_PREFIX[generation as usize][(word >> 23) as usize];
     let pattern = PATTERNS.get(usize::from(number))?;
-    let encoding = match pattern.encoding {
-        Encoding::Flat => match FLAT_SEG.of(u64::from(word)) {
+    let opcode = pattern.op.of(u64::from(word)) as usize;
+    let encoding = match (pattern.encoding, generation) {
+        (Encoding::Mubuf, Generation::Gfx12) if opcode >= FIRST_TYPED => Encoding::Mtbuf,
+        (encoding, Generation::Gfx12) => encoding,
+        (Encoding::Flat, _) => match FLAT_SEG.of(u64::from(word)) {
             0 => Encoding::Flat,
             1 => Encoding::Scratch,
             2 => Encoding::Global,
             _ => return None,
         },
-        other => other,
+        (encoding, _) => encoding,
     };
-    let row = by_number(
-        generation,
-        encoding,
-        pattern.op.of(u64::from(word)) as usize,
-    )?;
+    let row = by_number(generation, encoding, opcode)?;
     Some((encoding, row))
 }
 

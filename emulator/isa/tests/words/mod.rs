@@ -54,6 +54,7 @@ const ENCODINGS: [Section; 19] = [
 fn sections(gpu: Gpu) -> &'static [Section] {
     match gpu.family() {
         Family::Cdna => &ENCODINGS,
+        Family::Rdna if column(gpu) == 2 => &rdna::ENCODINGS_GFX12,
         Family::Rdna => &rdna::ENCODINGS,
     }
 }
@@ -63,6 +64,7 @@ fn column(gpu: Gpu) -> usize {
     match gpu {
         Gpu::Gfx1100 | Gpu::Gfx1101 | Gpu::Gfx1102 => 0,
         Gpu::Gfx1150 | Gpu::Gfx1151 => 1,
+        Gpu::Gfx1200 | Gpu::Gfx1201 => 2,
         _ => gpu.number_in_family(),
     }
 }

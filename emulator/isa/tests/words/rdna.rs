@@ -30,6 +30,33 @@ pub(super) const ENCODINGS: [Section; 22] = [
     ("ldsdir", 0xce00_0000, 0xfff0_0000, 20),
 ];
 
+/// The same on gfx12.
+pub(super) const ENCODINGS_GFX12: [Section; 23] = [
+    ("sop1", 0xbe80_0000, 0xff80_ff00, 8),
+    ("sop2", 0x8000_0000, 0xff80_0000, 23),
+    ("sopc", 0xbf00_0000, 0xffff_0000, 16),
+    ("sopk", 0xb000_0000, 0xff80_0000, 23),
+    ("sopp", 0xbf80_0000, 0xffff_0000, 16),
+    ("smem", 0xf400_0000, 0xfe07_e000, 13),
+    ("vop1", 0x7e00_0000, 0xfe01_fe00, 9),
+    ("vop2", 0x0000_0000, 0xfe00_0000, 25),
+    ("vopc", 0x7c00_0000, 0xfffe_0000, 17),
+    ("vop3", 0xd400_0000, 0xffff_0000, 16),
+    ("vop3p", 0xcc00_0000, 0xffff_0000, 16),
+    ("vopd", 0xc800_0000, 0xffc0_0000, 22),
+    ("ds", 0xd800_0000, 0xffff_0000, 18),
+    ("flat", 0xec00_0000, 0xff3f_c000, 14),
+    ("scratch", 0xed00_0000, 0xff3f_c000, 14),
+    ("global", 0xee00_0000, 0xff3f_c000, 14),
+    ("mubuf", 0xc400_0000, 0xff3f_c000, 14),
+    ("mtbuf", 0xc400_0000, 0xff3f_c000, 14),
+    ("vimage", 0xd000_0000, 0xff3f_c000, 14),
+    ("vsample", 0xe400_0000, 0xff3f_c000, 14),
+    ("exp", 0xf800_0000, 0xfc00_0000, 26),
+    ("vinterp", 0xcd00_0000, 0xffff_0000, 16),
+    ("ldsdir", 0xce00_0000, 0xfff0_0000, 20),
+];
+
 /// The `saddr` or `soffset` code for none.
 const NULL: u32 = 124;
 /// First operand codes that mark DPP in place of the first source.
@@ -48,6 +75,10 @@ impl Opcode {
                     && rng.random_range(0..4) == 0
                 {
                     w[0] |= 0xff;
+                }
+                // LLVM asserts on a literal as a barrier's number.
+                if self.name.contains("barrier") && w[0] & 0xff == 0xff {
+                    w[0] &= !0x3f;
                 }
                 if self.name == "s_delay_alu" && rng.random() {
                     let parts = [
@@ -78,7 +109,19 @@ impl Opcode {
                 w[1] = literal;
                 extend(w, 1, form, rng);
             }
-            "vop3" | "vop3p" => long(w, form, literal, rng),
+            "vop3" | "vop3p" => {
+                long(w, form, literal, rng);
+                let products = ["v_wmma", "v_swmmac", "v_dot4_f32"];
+                if form % 2 == 1 && products.iter().any(|name| self.name.starts_with(name)) {
+                    // gfx12 wants op_sel_hi, and only some of the other modifiers.
+                    w[0] = w[0] & !0xb800 | 1 << 14;
+                    w[1] |= 3 << 27;
+                    if form % 4 == 1 {
+                        w[0] &= !0x700;
+                        w[1] &= 0x1fff_ffff;
+                    }
+                }
+            }
             "vopd" => self.pair(w, literal, rng),
             "mimg" if self.name.contains("bvh") => {
                 // LLVM wants these bits.
@@ -87,7 +130,17 @@ impl Opcode {
             }
             // Vector registers only.
             "vinterp" => w[1] |= 256 | 256 << 9 | 256 << 18,
-            "mimg" | "exp" | "ldsdir" => {}
+            // gfx12: LLVM wants these bits of ray tracing, and a single component of some others.
+            "vimage" if self.name.contains("bvh") => {
+                w[0] = w[0] & 0x003f_c000 | 0xd3c0_0010;
+                w[1] = 0x1500_0000;
+            }
+            "vimage" | "vsample" if form % 2 == 1 => {
+                w[0] = w[0] & 0xfc3f_c000 | 1 << 22;
+                w[1] = 0;
+                w[2] = 0;
+            }
+            "mimg" | "vimage" | "vsample" | "exp" | "ldsdir" => {}
             _ => memory(self.encoding, w, form, rng),
         }
     }
@@ -171,6 +224,30 @@ fn long(w: &mut Words, form: usize, literal: u32, rng: &mut impl Rng) {
 }
 
 fn memory(encoding: &str, w: &mut Words, form: usize, rng: &mut impl Rng) {
+    let gfx12_buffer = w[0] >> 26 == 0x31;
+    if gfx12_buffer || matches!(w[0] >> 24, 0xec..=0xee) {
+        // The third word: an address register and an offset, which is not negative in buffers.
+        let offset = rng.random_range(0..0x1000_u32);
+        let negative = !gfx12_buffer && rng.random();
+        let offset = if negative { offset | 0xff_f000 } else { offset };
+        w[2] = offset << 8 | rng.random_range(0..256);
+    }
+    if gfx12_buffer {
+        return;
+    }
+    if matches!(w[0] >> 24, 0xec..=0xee) {
+        // gfx12: no scalar address, no scaled offset, and the bit of scratch's vector address elsewhere.
+        if form == 0 || rng.random() {
+            w[0] = w[0] & !0x7f | NULL;
+        }
+        if rng.random_range(0..4) > 0 {
+            w[1] &= !(1 << 16);
+        }
+        if encoding != "scratch" && rng.random_range(0..4) > 0 {
+            w[1] &= !(1 << 17);
+        }
+        return;
+    }
     if matches!(encoding, "flat" | "global" | "scratch") && (form == 0 || rng.random()) {
         w[1] = w[1] & !0x7f_0000 | NULL << 16;
     }

@@ -155,7 +155,7 @@ mod tests {
                     "unknown device `{text}`; allowed are `auto`, `hip:N` with N from 0 on, and a GPU to emulate: \
                      gfx908 (MI100), gfx90a (MI210, MI250X), gfx942 (MI300X), gfx950 (MI355X), gfx1100 (RX 7900 XTX, RX \
                      7900 XT, PRO W7900), gfx1101 (RX 7800 XT), gfx1102 (RX 7600), gfx1150 (Radeon 890M), gfx1151 (Radeon \
-                     8060S)"
+                     8060S), gfx1200 (RX 9060 XT), gfx1201 (RX 9070 XT, RX 9070, AI PRO R9700)"
                 )
             );
         }

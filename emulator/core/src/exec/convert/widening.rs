@@ -60,7 +60,10 @@ fn one<T: Element, const C: usize>(b: Binder<C>) -> Handler {
         #[inline(always)]
         |w, _, o| {
             let a = w.fetch(0, &o.src[0]);
-            let results = chunks(|c| T::read(w.chunk(a, c), 0).to_bits());
+            // The byte's number, whose bits are reversed (RDNA 4 ISA, `V_CVT_F32_FP8`; CDNA has none).
+            let byte = o.op_sel >> 1 & 1 | (o.op_sel & 1) << 1;
+            let shift = U::splat(8 * u32::from(byte));
+            let results = chunks(|c| T::read(w.chunk(a, c) >> shift, 0).to_bits());
             w.commit(o.dst, results);
             Flow::Next
         },

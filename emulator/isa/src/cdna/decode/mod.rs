@@ -76,7 +76,9 @@ impl Decoder<'_> {
             | Encoding::Mimg
             | Encoding::Exp
             | Encoding::Vinterp
-            | Encoding::Ldsdir => return Err(Refused::Unknown),
+            | Encoding::Ldsdir
+            | Encoding::Vimage
+            | Encoding::Vsample => return Err(Refused::Unknown),
         };
         i.size = 4 * self.used as u8;
         Ok(i)

@@ -1,5 +1,6 @@
 //! Decodes DS, FLAT, GLOBAL, SCRATCH, MUBUF and MTBUF.
 
+use super::super::generation::Generation;
 use super::super::tables::{
     DS_ADDR, DS_DATA0, DS_DATA1, DS_GDS, DS_OFFSET0, DS_OFFSET1, DS_VDST, FLAT_ADDR, FLAT_DATA,
     FLAT_DLC, FLAT_GLC, FLAT_OFFSET, FLAT_SADDR, FLAT_SLC, FLAT_SVE, FLAT_VDST, MTBUF_FORMAT,
@@ -14,7 +15,7 @@ use crate::row::{Encoding, Slot, flag};
 
 impl Decoder<'_> {
     /// A data operand.
-    fn data(&self, slot: Slot, index: u32) -> Operand {
+    pub(super) fn data(&self, slot: Slot, index: u32) -> Operand {
         match slot.exists() {
             true => self.vgpr(slot, index),
             false => Operand::default(),
@@ -49,7 +50,7 @@ impl Decoder<'_> {
         }
         i.memory.offset = (self.field(DS_OFFSET0) | self.field(DS_OFFSET1) << 8) as i32;
         i.memory.gds = self.is_set(DS_GDS);
-        if row.has(flag::GDS_NEVER) {
+        if row.has(flag::GDS_NEVER) || self.generation == Generation::Gfx12 {
             self.reserved(DS_GDS)?;
         }
         if row.has(flag::GDS_ALWAYS) && !i.memory.gds {

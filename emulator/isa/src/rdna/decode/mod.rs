@@ -1,6 +1,7 @@
 //! Decodes instruction words to an [`Instruction`].
 
 mod memory;
+mod memory_gfx12;
 mod modifiers;
 mod operands;
 mod pair;
@@ -71,17 +72,27 @@ impl Decoder<'_> {
             Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopc => self.scalar_alu(encoding)?,
             Encoding::Sopk => self.sopk()?,
             Encoding::Sopp => self.sopp()?,
+            Encoding::Smem if self.generation == Generation::Gfx12 => self.smem_gfx12()?,
             Encoding::Smem => self.smem()?,
             Encoding::Vop1 | Encoding::Vop2 | Encoding::Vopc => self.vector_short(encoding)?,
             Encoding::Vop3 => self.vop3()?,
             Encoding::Vop3p => self.vop3p()?,
             Encoding::Vopd => self.pair()?,
             Encoding::Ds => self.ds()?,
-            Encoding::Flat | Encoding::Global | Encoding::Scratch => self.flat(encoding)?,
-            Encoding::Mubuf | Encoding::Mtbuf => self.buffer(encoding)?,
-            Encoding::Mimg | Encoding::Exp | Encoding::Vinterp | Encoding::Ldsdir => {
-                self.graphics(encoding)?
-            }
+            Encoding::Flat | Encoding::Global | Encoding::Scratch => match self.generation {
+                Generation::Gfx12 => self.flat_gfx12(encoding)?,
+                _ => self.flat(encoding)?,
+            },
+            Encoding::Mubuf | Encoding::Mtbuf => match self.generation {
+                Generation::Gfx12 => self.buffer_gfx12(encoding)?,
+                _ => self.buffer(encoding)?,
+            },
+            Encoding::Mimg
+            | Encoding::Vimage
+            | Encoding::Vsample
+            | Encoding::Exp
+            | Encoding::Vinterp
+            | Encoding::Ldsdir => self.graphics(encoding)?,
             Encoding::Mai | Encoding::Vop3px2 => return Err(Refused::Unknown),
         };
         i.size = 4 * self.used as u8;
@@ -94,6 +105,7 @@ impl Decoder<'_> {
             Encoding::Ldsdir => 0,
             // More addresses may follow.
             Encoding::Mimg if self.is_set(MIMG_NSA) => 2,
+            Encoding::Vimage | Encoding::Vsample => 2,
             _ => 1,
         };
         for _ in 0..more {

@@ -12,7 +12,7 @@ use crate::operand::{Operand, Source};
 use crate::row::{Encoding, Immediate, Slot, flag};
 
 /// The slot of an immediate that is a source.
-const IMMEDIATE: Slot = Slot::new(32, DataType::I);
+pub(super) const IMMEDIATE: Slot = Slot::new(32, DataType::I);
 
 impl Decoder<'_> {
     pub(super) fn scalar_alu(&mut self, encoding: Encoding) -> Result<Instruction, Refused> {

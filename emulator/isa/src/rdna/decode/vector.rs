@@ -145,6 +145,31 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// The modifiers of gfx12's matrix products.
+    fn strict_modifiers(&mut self, i: &mut Instruction) -> Result<(), Refused> {
+        let row = self.row;
+        let high = self.field(VOP3P_OP_SEL_HI) | self.field(VOP3P_OP_SEL_HI2) << 2;
+        if high != 0b111 {
+            return Err(Refused::Operand { code: high });
+        }
+        for (field, known) in [
+            (VOP3P_NEG, row.mods),
+            (VOP3P_NEG_HI, row.neg_hi),
+            (VOP3P_OP_SEL, row.sel),
+        ] {
+            self.reserved_bits(field, u32::from(!known))?;
+        }
+        if row.has(flag::NO_CLAMP) {
+            self.reserved(VOP3P_CLAMP)?;
+        }
+        let m = &mut i.modifiers;
+        m.neg = self.field(VOP3P_NEG) as u8;
+        m.neg_hi = self.field(VOP3P_NEG_HI) as u8;
+        m.op_sel = self.field(VOP3P_OP_SEL) as u8;
+        m.clamp = self.is_set(VOP3P_CLAMP);
+        Ok(())
+    }
+
     fn vop3_modifiers(&mut self, i: &mut Instruction, with_sdst: bool) -> Result<(), Refused> {
         let row = self.row;
         let (abs, neg) = (self.field(VOP3_ABS) as u8, self.field(VOP3_NEG) as u8);
@@ -177,6 +202,10 @@ impl Decoder<'_> {
         let mut i = self.blank(Format::Vop3p);
         i.dst = self.vgpr(row.dst, self.field(VOP3P_VDST));
         self.long_sources(&mut i, [VOP3P_SRC0, VOP3P_SRC1, VOP3P_SRC2])?;
+        if row.has(flag::STRICT) {
+            self.strict_modifiers(&mut i)?;
+            return Ok(i);
+        }
         let sources = (1_u8 << row.sources()) - 1;
         let unknown = u32::from(0b111 & !sources);
         for field in [VOP3P_NEG, VOP3P_NEG_HI] {

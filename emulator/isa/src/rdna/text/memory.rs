@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::instruction::{Format, Instruction, MemoryControl};
+use super::super::generation::Generation;
+use crate::category::Effect;
+use crate::instruction::{Format, Instruction};
 use crate::operand::{Operand, Source};
 use crate::ops::Op;
 use crate::row::flag;
@@ -99,7 +101,7 @@ pub(super) fn ds(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
 
 pub(super) fn flat(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
     if w.row.has(flag::CACHE) {
-        return Ok(());
+        return cache_policy(w, i);
     }
     w.operand(&i.dst)?;
     match i.format {
@@ -112,7 +114,7 @@ pub(super) fn flat(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
         w.bare(&i.src[2])?;
     }
     w.number_unless_0("offset", i.memory.offset)?;
-    cache_bits(w, &i.memory)
+    cache_bits(w, i)
 }
 
 fn off(w: &mut Writer<'_, '_>) -> fmt::Result {
@@ -120,10 +122,65 @@ fn off(w: &mut Writer<'_, '_>) -> fmt::Result {
     w.f.write_str("off")
 }
 
-fn cache_bits(w: &mut Writer<'_, '_>, m: &MemoryControl) -> fmt::Result {
+fn cache_bits(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
+    if Generation::of(w.gpu) == Generation::Gfx12 {
+        return cache_policy(w, i);
+    }
+    let m = &i.memory;
     w.word_if(m.sc0, "glc")?;
     w.word_if(m.nt, "slc")?;
     w.word_if(m.dlc, "dlc")
+}
+
+/// gfx12's temporal hint and scope.
+pub(super) fn cache_policy(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
+    /// The scopes of an agent and of the whole system.
+    const DEVICE: u8 = 2;
+    const SYSTEM: u8 = 3;
+    let (hint, scope) = (i.memory.hint, i.memory.scope);
+    let effect = w.row.memory;
+    match (effect, hint) {
+        (_, 0) => {}
+        (Effect::Atomic, _) => {
+            let name = match hint {
+                4.. if scope < DEVICE => "",
+                4 | 5 => "CASCADE_RT",
+                6 | 7 => "CASCADE_NT",
+                1 => "RETURN",
+                2 => "NT",
+                _ => "NT_RETURN",
+            };
+            match name {
+                "" => write!(w.f, " th:TH_ATOMIC_{hint:#x}")?,
+                name => write!(w.f, " th:TH_ATOMIC_{name}")?,
+            }
+        }
+        (_, 7) if effect != Effect::Store => write!(w.f, " th:{hint:#x}")?,
+        _ => {
+            let (kind, third) = match effect {
+                Effect::Store => ("STORE", "WB"),
+                _ => ("LOAD", "LU"),
+            };
+            let name = match hint {
+                1 => "NT",
+                2 => "HT",
+                3 if scope == SYSTEM => "BYPASS",
+                3 => third,
+                4 => "NT_RT",
+                5 => "RT_NT",
+                6 => "NT_HT",
+                _ => "NT_WB",
+            };
+            write!(w.f, " th:TH_{kind}_{name}")?;
+        }
+    }
+    match scope {
+        0 => {}
+        1 => w.f.write_str(" scope:SCOPE_SE")?,
+        DEVICE => w.f.write_str(" scope:SCOPE_DEV")?,
+        _ => w.f.write_str(" scope:SCOPE_SYS")?,
+    }
+    w.word_if(i.memory.nv, "nv")
 }
 
 pub(super) fn buffer(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
@@ -158,6 +215,6 @@ pub(super) fn buffer(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
     w.word_if(i.memory.idxen, "idxen")?;
     w.word_if(i.memory.offen, "offen")?;
     w.number_unless_0("offset", i.memory.offset)?;
-    cache_bits(w, &i.memory)?;
+    cache_bits(w, i)?;
     w.word_if(i.memory.tfe, "tfe")
 }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use super::super::generation::Generation;
 use super::super::wait::fields_of;
+use super::memory::cache_policy;
 use crate::instruction::Instruction;
 use crate::operand::{Operand, Source};
 use crate::row::{Immediate, flag};
@@ -67,6 +69,10 @@ pub(super) fn sopp(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
         Immediate::Sendmsg => sendmsg(w, value),
         Immediate::Delay => delay(w, value),
         Immediate::Depctr => depctr(w, value),
+        Immediate::WaitEvent if is_gfx12(w) => match value {
+            0 | 2 => write!(w.f, "{{ export_ready: {} }}", value / 2),
+            _ => write!(w.f, "{value:#x}"),
+        },
         Immediate::WaitEvent if value < 2 => {
             write!(w.f, "{{ dont_wait_export_ready: {value} }}")
         }
@@ -188,8 +194,8 @@ fn sendmsg(w: &mut Writer<'_, '_>, value: u32) -> fmt::Result {
         1 => "MSG_INTERRUPT",
         2 => "MSG_HS_TESSFACTOR",
         3 => "MSG_DEALLOC_VGPRS",
-        5 => "MSG_STALL_WAVE_GEN",
-        6 => "MSG_HALT_WAVES",
+        5 if !is_gfx12(w) => "MSG_STALL_WAVE_GEN",
+        6 if !is_gfx12(w) => "MSG_HALT_WAVES",
         9 => "MSG_GS_ALLOC_REQ",
         128 => "MSG_RTN_GET_DOORBELL",
         129 => "MSG_RTN_GET_DDID",
@@ -198,6 +204,7 @@ fn sendmsg(w: &mut Writer<'_, '_>, value: u32) -> fmt::Result {
         132 => "MSG_RTN_SAVE_WAVE",
         133 => "MSG_RTN_GET_TBA",
         134 => "MSG_RTN_GET_TBA_TO_PC",
+        135 if is_gfx12(w) => "MSG_RTN_GET_SE_AID_ID",
         _ if value < 0x100 => return write!(w.f, "sendmsg({value}, 0, 0)"),
         _ => return write!(w.f, "{value}"),
     };
@@ -206,6 +213,7 @@ fn sendmsg(w: &mut Writer<'_, '_>, value: u32) -> fmt::Result {
 
 fn hwreg(w: &mut Writer<'_, '_>, value: u32) -> fmt::Result {
     let name = match value & 0x3f {
+        id if is_gfx12(w) => hwreg_gfx12(id),
         1 => "MODE",
         2 => "STATUS",
         3 => "TRAPSTS",
@@ -226,7 +234,45 @@ fn hwreg(w: &mut Writer<'_, '_>, value: u32) -> fmt::Result {
     w.hwreg(value, (!name.is_empty()).then_some(name))
 }
 
+/// The names of gfx12's hardware registers.
+fn hwreg_gfx12(id: u32) -> &'static str {
+    match id {
+        1 => "WAVE_MODE",
+        2 => "WAVE_STATUS",
+        4 => "WAVE_STATE_PRIV",
+        5 => "WAVE_GPR_ALLOC",
+        6 => "WAVE_LDS_ALLOC",
+        7 => "IB_STS",
+        10 => "PERF_SNAPSHOT_DATA",
+        11 => "PERF_SNAPSHOT_PC_LO",
+        12 => "PERF_SNAPSHOT_PC_HI",
+        15 => "PERF_SNAPSHOT_DATA1",
+        16 => "PERF_SNAPSHOT_DATA2",
+        17 => "WAVE_EXCP_FLAG_PRIV",
+        18 => "WAVE_EXCP_FLAG_USER",
+        19 => "WAVE_TRAP_CTRL",
+        20 => "WAVE_SCRATCH_BASE_LO",
+        21 => "WAVE_SCRATCH_BASE_HI",
+        23 => "WAVE_HW_ID1",
+        24 => "WAVE_HW_ID2",
+        26 => "WAVE_SCHED_MODE",
+        29 => "SHADER_CYCLES_LO",
+        30 => "SHADER_CYCLES_HI",
+        31 => "WAVE_DVGPR_ALLOC_LO",
+        32 => "WAVE_DVGPR_ALLOC_HI",
+        _ => "",
+    }
+}
+
+/// Whether the instruction is gfx12's.
+fn is_gfx12(w: &Writer<'_, '_>) -> bool {
+    Generation::of(w.gpu) == Generation::Gfx12
+}
+
 pub(super) fn smem(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
+    if w.row.imm == Immediate::Prefetch {
+        return prefetch(w, i);
+    }
     match i.src[2].source {
         Source::Literal(kind) => {
             w.separate()?;
@@ -240,26 +286,48 @@ pub(super) fn smem(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
     if w.row.src[1].exists() {
         smem_offset(w, i)?;
     }
+    if is_gfx12(w) {
+        return cache_policy(w, i);
+    }
     w.word_if(w.row.has(flag::GLC) && i.memory.sc0, "glc")?;
     w.word_if(i.memory.dlc, "dlc")
 }
 
+/// A prefetch: address, offset, and the length in a register and as a number.
+fn prefetch(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
+    w.operand(&i.src[0])?;
+    w.separate()?;
+    hexadecimal(w, i.memory.offset)?;
+    w.operand(&i.src[1])?;
+    w.separate()?;
+    if let Source::Literal(length) = i.src[2].source {
+        w.number(length)?;
+    }
+    cache_policy(w, i)
+}
+
+/// Writes a signed number in hexadecimal.
+fn hexadecimal(w: &mut Writer<'_, '_>, number: i32) -> fmt::Result {
+    let sign = if number < 0 { "-" } else { "" };
+    write!(w.f, "{sign}{:#x}", number.unsigned_abs())
+}
+
 fn smem_offset(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
     let offset = i.memory.offset;
-    let (sign, magnitude) = (if offset < 0 { "-" } else { "" }, offset.unsigned_abs());
     match (i.src[1].source, offset) {
-        (Source::None, 0) => {
+        (Source::None, 0) if !is_gfx12(w) => {
             w.separate()?;
             w.f.write_str("null")
         }
         (Source::None, _) => {
             w.separate()?;
-            write!(w.f, "{sign}{magnitude:#x}")
+            hexadecimal(w, offset)
         }
-        (_, 0) => w.operand(&i.src[1]),
+        (_, 0) if !is_gfx12(w) => w.operand(&i.src[1]),
         _ => {
             w.operand(&i.src[1])?;
-            write!(w.f, " offset:{sign}{magnitude:#x}")
+            w.f.write_str(" offset:")?;
+            hexadecimal(w, offset)
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::instruction::{Dpp, Extension, Format, Instruction};
 use crate::operand::{Operand, Source};
+use crate::ops::Op;
 use crate::row::{Class, Encoding, Row, flag};
 use crate::writer::Writer;
 
@@ -62,7 +63,16 @@ fn source(w: &mut Writer<'_, '_>, i: &Instruction, n: usize) -> fmt::Result {
 /// Writes the selected halves of 16-bit operands: the sources, then the destination.
 fn op_sel(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
     let (op_sel, row) = (i.modifiers.op_sel, w.row);
-    if op_sel == 0 || row.has(flag::QUIET) {
+    if row.has(flag::QUIET) {
+        let byte = match row.op {
+            // The bits are reversed.
+            Op::v_cvt_f32_fp8 | Op::v_cvt_f32_bf8 => op_sel >> 1 & 1 | (op_sel & 1) << 1,
+            Op::v_cvt_sr_fp8_f32 | Op::v_cvt_sr_bf8_f32 => op_sel >> 2,
+            _ => 0,
+        };
+        return w.number_unless_0("byte_sel", byte);
+    }
+    if op_sel == 0 {
         return Ok(());
     }
     if row.sel == LANE_PERMUTATION_BITS && row.src[0].bits == 32 && row.src[1].bits == 32 {
@@ -129,11 +139,14 @@ pub(super) fn packed(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
         }
     }
     let all = (1 << w.row.sources()) - 1;
-    if m.op_sel != 0 {
+    let strict = w.row.has(flag::STRICT);
+    if strict {
+        w.number_unless_0("index_key", m.op_sel)?;
+    } else if m.op_sel != 0 {
         w.bits("op_sel", m.op_sel, all)?;
     }
     let default = if mix { 0 } else { all };
-    if m.op_sel_hi != default && !w.row.has(flag::NO_SEL) {
+    if m.op_sel_hi != default && !w.row.has(flag::NO_SEL) && !strict {
         w.bits("op_sel_hi", m.op_sel_hi, all)?;
     }
     if !mix {
