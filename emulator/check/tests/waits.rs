@@ -125,6 +125,35 @@ fn loads_come_back_in_order() {
     assert_eq!(waits(Gpu::Gfx908, &flat("lgkmcnt(0)")).len(), 1);
 }
 
+/// RDNA 4 has a counter for each kind of operation.
+#[test]
+fn split_counters_wait_for_their_own_operations() {
+    let body = |waits: &str| {
+        format!(
+            "  v_lshlrev_b32_e32 v1, 2, v0
+  s_load_b32 s10, s[4:5], 0x0
+  ds_store_b32 v1, v0
+  global_load_b32 v2, v1, s[4:5]
+  ds_load_b32 v3, v1
+  {waits}
+  v_add_nc_u32_e32 v4, s10, v2
+  v_add_nc_u32_e32 v4, v4, v3
+"
+        )
+    };
+    let all = "s_wait_kmcnt 0\n  s_wait_loadcnt_dscnt 0x0";
+    assert_eq!(waits(Gpu::Gfx1201, &body(all)), []);
+    for (waited, missing) in [
+        ("s_wait_kmcnt 0\n  s_wait_loadcnt 0", 1),
+        ("s_wait_kmcnt 0\n  s_wait_dscnt 0", 1),
+        ("s_wait_loadcnt 0\n  s_wait_dscnt 0", 1),
+        ("s_wait_storecnt 0", 3),
+    ] {
+        let found = waits(Gpu::Gfx1201, &body(waited));
+        assert_eq!(found.len(), missing, "{waited}: {found:?}");
+    }
+}
+
 /// LLVM fills both halves of a register by two loads without a wait (`SIInsertWaitcnts`: loads of a kind complete in order).
 #[test]
 fn halves_are_loaded_one_after_the_other() {
