@@ -81,7 +81,7 @@ fn plain(path: &Path) -> PathBuf {
     for part in path.components() {
         match part {
             Component::ParentDir => {
-                assert!(plain.pop(), "{} leaves the repository", path.display())
+                assert!(plain.pop(), "{} leaves the repository", path.display());
             }
             other => plain.push(other),
         }

@@ -247,9 +247,10 @@ fn small_load<const BUFFER: bool, const BYTES: u32, const SIGNED: bool, const C:
             Flow::Next => {}
             flow => return flow,
         }
-        // SAFETY: the range was just checked.
         value = match BYTES {
+            // SAFETY: the range was just checked.
             1 => u32::from(unsafe { c.moves.read::<u8>(address) }),
+            // SAFETY: as above.
             _ => u32::from(unsafe { c.moves.read::<u16>(address) }),
         };
     }

@@ -121,8 +121,8 @@ fn write<const C: usize>(w: &mut Wave<C>, o: &Operation, halved: bool, rows: &[U
             w.lanes_mut(o.dst + register as u16).chunks_mut::<C>()[half] = bits;
         };
         if halved {
-            for (register, pair) in rows.chunks_exact(2).enumerate() {
-                put(register, pair[0] | pair[1] << U::splat(16));
+            for (register, &[low, high]) in rows.as_chunks().0.iter().enumerate() {
+                put(register, low | high << U::splat(16));
             }
         } else {
             for (register, &row) in rows.iter().enumerate() {
