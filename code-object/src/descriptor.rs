@@ -182,7 +182,7 @@ pub struct KernelDescriptor {
     pub mem_ordered: bool,
     /// `FWD_PROGRESS`: the oldest wave goes on even if others could go first. Only on RDNA.
     pub fwd_progress: bool,
-    /// `SHARED_VGPR_COUNT`, decoded: VGPRs that both halves of a wave of 64 lanes share. Only on RDNA.
+    /// `SHARED_VGPR_COUNT`, decoded: VGPRs that both halves of a wave of 64 lanes share. Only on RDNA 3 and 3.5.
     pub shared_vgprs: u8,
     /// `INST_PREF_SIZE`, decoded: bytes of instructions that are fetched before the wave starts. Only on RDNA.
     pub instruction_prefetch_bytes: u16,
@@ -227,6 +227,8 @@ impl KernelDescriptor {
         let unified = !rdna && gpu != Gpu::Gfx908;
         let architected_scratch = gpu.has_architected_scratch();
         let wave32 = rdna && bit(properties, 10);
+        // RDNA 4 has no SHARED_VGPR_COUNT, and a wider INST_PREF_SIZE.
+        let rdna4 = matches!(gpu, Gpu::Gfx1200 | Gpu::Gfx1201);
         let reserved = [
             ("reserved bytes 12..16", u32_at(12).into()),
             ("reserved bytes 24..32", u64_at(24)),
@@ -262,11 +264,12 @@ impl KernelDescriptor {
             (
                 "COMPUTE_PGM_RSRC3 reserved bits",
                 (rsrc3
-                    & match (rdna, unified) {
+                    & match () {
+                        () if rdna4 => 0x7fff_f00f,
                         // TRAP_ON_START and TRAP_ON_END (bits 10 and 11) must be 0.
-                        (true, _) => 0x7fff_fc00,
-                        (_, true) => !0x1_003f,
-                        _ => !0,
+                        () if rdna => 0x7fff_fc00,
+                        () if unified => !0x1_003f,
+                        () => !0,
                     })
                 .into(),
             ),
@@ -356,7 +359,7 @@ impl KernelDescriptor {
             fwd_progress: rdna && bit(rsrc1, 31),
             shared_vgprs: if rdna { 8 * bits(rsrc3, 0, 4) as u8 } else { 0 },
             instruction_prefetch_bytes: if rdna {
-                128 * bits(rsrc3, 4, 6) as u16
+                128 * bits(rsrc3, 4, if rdna4 { 8 } else { 6 }) as u16
             } else {
                 0
             },

@@ -37,8 +37,6 @@ fn descriptor_fields_are_those_that_llvm_reads() {
         ".amdhsa_float_denorm_mode_32 3",
         ".amdhsa_float_denorm_mode_32 1",
         ".amdhsa_float_denorm_mode_16_64 2",
-        ".amdhsa_dx10_clamp 0",
-        ".amdhsa_ieee_mode 0",
         ".amdhsa_fp16_overflow 1",
         ".amdhsa_system_sgpr_workgroup_id_x 0",
         ".amdhsa_system_sgpr_workgroup_id_y 1",
@@ -73,16 +71,22 @@ fn descriptor_fields_are_those_that_llvm_reads() {
         ".amdhsa_user_sgpr_kernarg_segment_ptr 1\n.amdhsa_user_sgpr_kernarg_preload_length 6\n.amdhsa_user_sgpr_kernarg_preload_offset 3",
     ];
     let only_gfx908 = [".amdhsa_next_free_vgpr 201"];
+    let before_rdna4 = [".amdhsa_dx10_clamp 0", ".amdhsa_ieee_mode 0"];
     let rdna = [
         ".amdhsa_wavefront_size32 0",
         ".amdhsa_wavefront_size32 0\n.amdhsa_next_free_vgpr 37",
-        ".amdhsa_wavefront_size32 0\n.amdhsa_next_free_vgpr 200\n.amdhsa_shared_vgpr_count 2",
         ".amdhsa_next_free_vgpr 37",
         ".amdhsa_next_free_vgpr 256",
         ".amdhsa_workgroup_processor_mode 0",
         ".amdhsa_memory_ordered 0",
         ".amdhsa_forward_progress 1",
         ".amdhsa_inst_pref_size 5",
+    ];
+    let only_rdna3 =
+        [".amdhsa_wavefront_size32 0\n.amdhsa_next_free_vgpr 200\n.amdhsa_shared_vgpr_count 2"];
+    let only_rdna4 = [
+        ".amdhsa_inst_pref_size 200",
+        ".amdhsa_round_robin_scheduling 1",
     ];
     for gpu in Gpu::ALL {
         let mut cases = common.to_vec();
@@ -91,8 +95,14 @@ fn descriptor_fields_are_those_that_llvm_reads() {
         } else {
             cases.extend(separate_scratch);
         }
+        if gpu.has_clamp_and_ieee_mode() {
+            cases.extend(before_rdna4);
+        }
         match (gpu.family(), gpu) {
-            (Family::Rdna, _) => cases.extend(rdna),
+            (Family::Rdna, Gpu::Gfx1200 | Gpu::Gfx1201) => {
+                cases.extend(rdna.into_iter().chain(only_rdna4));
+            }
+            (Family::Rdna, _) => cases.extend(rdna.into_iter().chain(only_rdna3)),
             (Family::Cdna, Gpu::Gfx908) => cases.extend(only_gfx908),
             (Family::Cdna, _) => cases.extend(unified),
         }
@@ -237,6 +247,11 @@ fn check_descriptor(gpu: Gpu, case: &str) {
         (
             "user_sgpr_kernarg_preload_offset",
             found.kernarg_preload_offset.into(),
+        ),
+        // The emulator schedules waves as it does, and has no field for it.
+        (
+            "round_robin_scheduling",
+            (found.compute_pgm_rsrc[0] >> 21 & 1).into(),
         ),
         // objdump always prints these values.
         ("reserve_vcc", 0),
