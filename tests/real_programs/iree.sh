@@ -15,7 +15,7 @@ if [ ! -e "$environment/installed" ]; then
     touch "$environment/installed"
 fi
 libraries
-for device in gfx942 gfx90a gfx1100; do
+for device in gfx942 gfx90a gfx1100 gfx1201; do
     FERROWAVE_DEVICE=emulator:$device "$environment/bin/python" "$here/iree.py" "$device" "$ours" "$work/modules" > "$work/$device"
     results "$device" "$work/$device"
 done

@@ -221,7 +221,6 @@ impl Fetched {
 /// The number of chunks is known at run time only: `Wave::chunks`.
 pub const ANY: usize = 0;
 
-/// A wave of 64 lanes, for operations that exist for no other.
 /// What a wave has done at a barrier with separate instructions to signal and to wait (RDNA 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BarrierPhase {
@@ -235,6 +234,7 @@ pub(crate) enum BarrierPhase {
     Complete,
 }
 
+/// A wave of 64 lanes, for operations that exist for no other.
 pub(crate) type Wave64 = Wave<CHUNKS>;
 
 /// A wavefront's registers and status.
