@@ -598,10 +598,12 @@ fn rdna4(body: &str) -> Test<'_> {
     Test::new(Gpu::Gfx1201, 32, body)
 }
 
-/// One wave is the first to signal, and what waves store to LDS before they signal is there after the wait.
+/// One wave is the first to signal, and what waves store to LDS before they signal is there after the wait. The kernel chooses
+/// a mode for hazards, as Tensile's do.
 #[test]
 fn barriers_of_rdna4_have_a_signal_and_a_wait() {
     let body = "
+  s_setreg_imm32_b32 hwreg(HW_REG_WAVE_SCHED_MODE, 0, 2), 2
   v_and_b32_e32 v0, 0x3ff, v0
   v_lshlrev_b32_e32 v1, 2, v0
   v_add_nc_u32_e32 v2, 100, v0

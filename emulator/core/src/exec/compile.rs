@@ -232,7 +232,7 @@ impl<const C: usize> Compiler<'_, C> {
                         !hardware_registers::is_readable(self.gpu, register)
                     }
                     HardwareRegisters::s_setreg_b32 | HardwareRegisters::s_setreg_imm32_b32 => {
-                        !hardware_registers::is_writable(register)
+                        !hardware_registers::is_writable(self.gpu, register)
                     }
                 }
             }

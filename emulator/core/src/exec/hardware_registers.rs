@@ -39,6 +39,8 @@ const GFX12_STATE: u32 = 4;
 const GFX12_EXCEPTIONS: u32 = 17;
 const GFX12_TRAPS: u32 = 19;
 const GFX12_SHADER_CYCLES_HI: u32 = 30;
+/// gfx12: which hazards the hardware leaves to `s_wait_alu`. There are none here. Tensile's kernels set it.
+const GFX12_SCHED_MODE: u32 = 26;
 
 /// Bit of MODE that `s_setvskip` also sets; [`Wave::skips_vector`] holds it.
 const VSKIP: u32 = 1 << 28;
@@ -75,8 +77,8 @@ fn is_gfx12(gpu: Gpu) -> bool {
 }
 
 /// Whether a kernel can write a register here. Without privilege, the hardware ignores writes to STATUS.
-pub(crate) fn is_writable(register: u32) -> bool {
-    matches!(register, MODE | STATUS | TRAPSTS)
+pub(crate) fn is_writable(gpu: Gpu, register: u32) -> bool {
+    matches!(register, MODE | STATUS | TRAPSTS) || is_gfx12(gpu) && register == GFX12_SCHED_MODE
 }
 
 /// The handler of `s_getreg` and `s_setreg`.
