@@ -228,7 +228,7 @@ impl KernelDescriptor {
         let architected_scratch = gpu.has_architected_scratch();
         let wave32 = rdna && bit(properties, 10);
         // RDNA 4 has no SHARED_VGPR_COUNT, and a wider INST_PREF_SIZE.
-        let rdna4 = matches!(gpu, Gpu::Gfx1200 | Gpu::Gfx1201);
+        let rdna4 = gpu.is_rdna4();
         let reserved = [
             ("reserved bytes 12..16", u32_at(12).into()),
             ("reserved bytes 24..32", u64_at(24)),

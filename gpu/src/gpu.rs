@@ -129,16 +129,21 @@ impl Gpu {
         !matches!(self, Gpu::Gfx908 | Gpu::Gfx90a)
     }
 
-    /// Whether a wave finds its workgroup's number in trap temporaries (LLVM's `FeatureArchitectedSGPRs`). Otherwise they are in
-    /// SGPRs after those of the kernel's own.
-    pub const fn has_architected_workgroup_ids(self) -> bool {
+    /// Whether it is of RDNA 4 (gfx12).
+    pub const fn is_rdna4(self) -> bool {
         matches!(self, Gpu::Gfx1200 | Gpu::Gfx1201)
+    }
+
+    /// Whether a wave finds its workgroup's coordinates in trap temporaries (LLVM's `FeatureArchitectedSGPRs`). Otherwise they
+    /// are in SGPRs behind the kernel's user SGPRs.
+    pub const fn has_architected_workgroup_ids(self) -> bool {
+        self.is_rdna4()
     }
 
     /// Whether MODE has bits for IEEE mode and for the clamp of NaN (LLVM's `FeatureDX10ClampAndIEEEMode`). Otherwise minimum and
     /// maximum ignore NaN, and a clamp makes it 0.
     pub const fn has_clamp_and_ieee_mode(self) -> bool {
-        !matches!(self, Gpu::Gfx1200 | Gpu::Gfx1201)
+        !self.is_rdna4()
     }
 
     /// Whether one register holds all three work-item IDs, ten bits each (LLVM's `FeaturePackedTID`).

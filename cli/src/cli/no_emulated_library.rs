@@ -11,7 +11,7 @@ use crate::report::results::Row;
 
 const REASON: &str = "on the emulator, they run on Linux only";
 
-/// None.
+/// AMD's libraries on the emulator: here, none.
 #[derive(Default)]
 pub(crate) struct EmulatedLibraries {
     /// Why libraries are left out.

@@ -144,7 +144,7 @@ impl Image {
             Image::File(file, _) => {
                 // Zeroed memory takes no space until it is written.
                 let mut read = vec![0; bytes as usize];
-                // Only this call uses the file, and so its position.
+                // The image belongs to one call, so that no other read moves the file's position.
                 let mut file = file;
                 let done = file.seek(SeekFrom::Start(offset));
                 let done = done.and_then(|_| file.read_exact(&mut read));

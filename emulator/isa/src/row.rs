@@ -114,6 +114,8 @@ pub(super) enum Class {
     Mask,
     /// A matrix that all lanes of a wave hold together (RDNA), or a constant.
     Tile,
+    /// As [`Class::Tile`], but no constant.
+    Part,
 }
 
 /// The type of an operand. `bits` is 0 if the instruction has no such operand.

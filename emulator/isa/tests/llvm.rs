@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use ferrowave_gpu::{Family, Gpu};
-use ferrowave_isa::decode;
+use ferrowave_isa::{decode, decode_for_wave};
 use ferrowave_kernel_build::{Assembly, Toolchain};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
@@ -204,9 +204,9 @@ fn wrongly_refused(ours: &str) -> bool {
     let float_atomic = ["add_f32", "pk_add_f16", "f64"]
         .iter()
         .any(|n| ours.contains(n));
-    // LLVM's DPP forms of mixed multiply-adds have one operand too few.
     // With DPP, LLVM has no scalar sources for these.
     let fp8 = ours.starts_with("v_cvt_pk_") || ours.starts_with("v_dot4_f32_");
+    // LLVM's DPP forms of mixed multiply-adds have one operand too few.
     fp8 && ours.contains("_e64_dpp")
         || ours.starts_with("v_fma_mix") && ours.contains("_dpp")
         || ours.contains("_atomic_") && float_atomic && ours.contains(" sc0") && ours.contains(" a")
@@ -446,6 +446,40 @@ fn gfx1150_agrees_with_llvm() {
 #[test]
 fn gfx1200_agrees_with_llvm() {
     compare(Gpu::Gfx1200);
+}
+
+/// Matrix products in waves of 64 lanes, as `llvm-mc` of LLVM 21 encodes them with `-mattr=+wavefrontsize64`.
+#[test]
+fn products_of_64_lanes_have_half_the_registers() {
+    for (word, text) in [
+        (
+            0xcc40,
+            "v_wmma_f32_16x16x16_f16 v[0:3], v[8:9], v[12:13], v[0:3]",
+        ),
+        (
+            0xcc41,
+            "v_wmma_f32_16x16x16_bf16 v[0:3], v[8:9], v[12:13], v[0:3]",
+        ),
+        (
+            0xcc42,
+            "v_wmma_f16_16x16x16_f16 v[0:1], v[8:9], v[12:13], v[0:1]",
+        ),
+        (
+            0xcc43,
+            "v_wmma_bf16_16x16x16_bf16 v[0:1], v[8:9], v[12:13], v[0:1]",
+        ),
+        (0xcc44, "v_wmma_i32_16x16x16_iu8 v[0:3], v8, v12, v[0:3]"),
+        (0xcc45, "v_wmma_i32_16x16x16_iu4 v[0:3], v8, v12, v[0:3]"),
+        (
+            0xcc47,
+            "v_wmma_f32_16x16x16_fp8_bf8 v[0:3], v8, v12, v[0:3]",
+        ),
+        (0xcc4a, "v_wmma_i32_16x16x32_iu4 v[0:3], v8, v12, v[0:3]"),
+    ] {
+        let words = [word << 16 | 0x4000, 0x1c02_1908];
+        let found = decode_for_wave(Gpu::Gfx1200, 64, &words, 0).expect("an instruction");
+        assert_eq!(found.text(Gpu::Gfx1200).to_string(), text);
+    }
 }
 
 /// The GPUs of a generation have the same instructions.

@@ -17,12 +17,11 @@ pub(super) fn is_expected<'a>(
     load: &Instruction,
     following: impl Iterator<Item = &'a Instruction>,
 ) -> bool {
-    let Some(loaded) = load.effect().eq(&Effect::Load).then_some(&load.dst) else {
+    let has_lanes = matches!(load.category(), Category::Lds | Category::VectorMemory);
+    if load.effect() != Effect::Load || !has_lanes {
         return false;
-    };
-    let (Some(loaded), Category::Lds | Category::VectorMemory) =
-        (registers(loaded), load.category())
-    else {
+    }
+    let Some(loaded) = registers(&load.dst) else {
         return false;
     };
     // The first registers of the value and of its copies.
@@ -86,9 +85,12 @@ fn expected(instruction: &Instruction) -> Option<Register> {
 /// The source and the result of a copy.
 fn copy(instruction: &Instruction) -> Option<(Register, Register)> {
     let is_register = matches!(instruction.src[0].source, Source::Vgpr(_));
-    (instruction.op == Op::v_mov_b32 && is_register).then_some(())?;
-    Some((
-        registers(&instruction.src[0])?.first,
-        registers(&instruction.dst)?.first,
-    ))
+    if instruction.op != Op::v_mov_b32 || !is_register {
+        return None;
+    }
+    let (from, to) = (
+        registers(&instruction.src[0])?,
+        registers(&instruction.dst)?,
+    );
+    Some((from.first, to.first))
 }

@@ -52,7 +52,7 @@ pub(crate) fn is_readable(gpu: Gpu, register: u32) -> bool {
             register,
             MODE..=IB_STS | SH_MEM_BASES | TBA_LO..=TMA_HI | XCC_ID..=SNAPSHOT_PC_HI
         ),
-        Family::Rdna if is_gfx12(gpu) => matches!(
+        Family::Rdna if gpu.is_rdna4() => matches!(
             register,
             MODE | STATUS
                 | GFX12_STATE..=IB_STS
@@ -72,13 +72,9 @@ pub(crate) fn is_readable(gpu: Gpu, register: u32) -> bool {
     }
 }
 
-fn is_gfx12(gpu: Gpu) -> bool {
-    matches!(gpu, Gpu::Gfx1200 | Gpu::Gfx1201)
-}
-
 /// Whether a kernel can write a register here. Without privilege, the hardware ignores writes to STATUS.
 pub(crate) fn is_writable(gpu: Gpu, register: u32) -> bool {
-    matches!(register, MODE | STATUS | TRAPSTS) || is_gfx12(gpu) && register == GFX12_SCHED_MODE
+    matches!(register, MODE | STATUS | TRAPSTS) || gpu.is_rdna4() && register == GFX12_SCHED_MODE
 }
 
 /// The handler of `s_getreg` and `s_setreg`.
@@ -89,7 +85,7 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, gpu: Gpu, op: HardwareRegist
                 #[inline(always)]
                 |w, _, o| get(w, o, read),
             ),
-            Family::Rdna if is_gfx12(gpu) => b.bind(
+            Family::Rdna if gpu.is_rdna4() => b.bind(
                 #[inline(always)]
                 |w, _, o| get(w, o, read_gfx12),
             ),

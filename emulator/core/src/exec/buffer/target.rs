@@ -13,8 +13,8 @@
 //! | structured | a stride and an index | index ≥ records; neither offset takes part |
 //! | raw | all others | offset ≥ records − scalar offset, in bytes |
 //!
-//! *Offset* is the instruction's constant plus the vector offset, without wrapping around on CDNA. If the scalar offset exceeds
-//! the records, everything is out of range.
+//! *Offset* is the instruction's constant plus the vector offset, without wrapping around (except on RDNA, below). If the
+//! scalar offset exceeds the records, everything is out of range.
 //!
 //! The CDNA guides leave the scalar offset out of the raw check, and LLVM's comment on its raw buffer intrinsics
 //! (`IntrinsicsAMDGPU.td`) says that it is excluded. The hardware subtracts it from the records. AMD's guides of Sea

@@ -22,7 +22,7 @@ impl Decoder<'_> {
     pub(super) fn sized(&self, slot: Slot) -> Slot {
         let bits = match slot.class {
             Class::Mask => self.lanes,
-            Class::Tile => slot.bits * 32 / self.lanes,
+            Class::Tile | Class::Part => (slot.bits * 32 / self.lanes).max(32),
             _ => slot.bits,
         };
         Slot { bits, ..slot }
@@ -97,8 +97,10 @@ impl Decoder<'_> {
     /// A vector source with a 9-bit code, which may be a literal.
     pub(super) fn vector_source(&mut self, slot: Slot, code: u32) -> Result<Operand, Refused> {
         match (slot.class, code) {
-            (Class::Any | Class::Vgpr | Class::Tile, VGPRS..) => Ok(self.vgpr(slot, code - VGPRS)),
-            (Class::Vgpr, _) | (_, VGPRS..) => Err(Refused::Operand { code }),
+            (Class::Any | Class::Vgpr | Class::Tile | Class::Part, VGPRS..) => {
+                Ok(self.vgpr(slot, code - VGPRS))
+            }
+            (Class::Vgpr | Class::Part, _) | (_, VGPRS..) => Err(Refused::Operand { code }),
             _ => self.scalar_source(slot, code),
         }
     }
