@@ -22,10 +22,12 @@ pub enum ElementType {
     /// («xf32», on gfx942).
     Xf32,
     /// E4M3 of the OCP 8-bit floating-point specification: four exponent bits with a bias of 7, three
-    /// fraction bits. The largest value is ±448; `0x7f` and `0xff` are NaN. On gfx950.
+    /// fraction bits. The largest value is ±448; `0x7f` and `0xff` are NaN. On gfx950, gfx1200 and gfx1201.
     Fp8,
     /// E4M3 FNUZ: a bias of 8, no negative zero. The largest value is ±240; `0x80` is NaN. On gfx942.
     Fp8Fnuz,
+    /// E5M2 of the OCP specification: the upper half of a binary16. On gfx1200 and gfx1201.
+    Bf8,
 }
 
 impl ElementType {
@@ -41,13 +43,14 @@ impl ElementType {
             Self::Xf32 => "xf32",
             Self::Fp8 => "fp8",
             Self::Fp8Fnuz => "fp8_fnuz",
+            Self::Bf8 => "bf8",
         }
     }
 
     /// The size of one element in memory, in bytes.
     pub const fn size_bytes(self) -> usize {
         match self {
-            Self::I8 | Self::Fp8 | Self::Fp8Fnuz => 1,
+            Self::I8 | Self::Fp8 | Self::Fp8Fnuz | Self::Bf8 => 1,
             Self::F16 | Self::Bf16 => 2,
             Self::F32 | Self::Xf32 | Self::I32 => 4,
             Self::F64 => 8,
@@ -85,10 +88,12 @@ impl ElementTypes {
     pub const F64: Self = Self::new(ElementType::F64, ElementType::F64, ElementType::F64);
     /// 8-bit integers with 32-bit sums, which wrap around.
     pub const I8: Self = Self::new(ElementType::I8, ElementType::I32, ElementType::I32);
-    /// OCP's 8-bit floats, accumulated and stored in binary32.
+    /// OCP's 8-bit floats with three fraction bits, accumulated and stored in binary32.
     pub const FP8: Self = Self::new(ElementType::Fp8, ElementType::F32, ElementType::F32);
     /// The 8-bit floats of gfx942, accumulated and stored in binary32.
     pub const FP8_FNUZ: Self = Self::new(ElementType::Fp8Fnuz, ElementType::F32, ElementType::F32);
+    /// OCP's 8-bit floats with two fraction bits, accumulated and stored in binary32.
+    pub const BF8: Self = Self::new(ElementType::Bf8, ElementType::F32, ElementType::F32);
 
     /// The types of all kernels, in the order in which lists show them. Each input type occurs once.
     pub const ALL: &[Self] = &[
@@ -99,6 +104,7 @@ impl ElementTypes {
         Self::I8,
         Self::FP8_FNUZ,
         Self::FP8,
+        Self::BF8,
         Self::F64,
     ];
 

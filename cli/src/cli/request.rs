@@ -11,8 +11,8 @@ use ferrowave_shared::{Bias, ElementType, ElementTypes};
 pub(crate) struct ProductOptions {
     /// The type of the elements of A and B.
     ///
-    /// C has the same type, except i32 for i8, and f32 for xf32 and fp8. fp8 is the GPU's own encoding: FNUZ on gfx942,
-    /// OCP on the others.
+    /// C has the same type, except i32 for i8, and f32 for xf32, fp8 and bf8. fp8 is E4M3 in the GPU's own encoding: FNUZ
+    /// on gfx942, OCP on the others. bf8 is E5M2 of the OCP.
     #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
     element: ElementName,
     /// Layout of A and B in memory: N is row-major, T column-major.

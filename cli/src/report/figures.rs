@@ -42,7 +42,7 @@ fn bytes(element: &str) -> f64 {
     match element {
         "f64" => 8.0,
         "f16" | "bf16" => 2.0,
-        "i8" | "fp8" | "fp8_fnuz" => 1.0,
+        "i8" | "fp8" | "fp8_fnuz" | "bf8" => 1.0,
         _ => 4.0,
     }
 }

@@ -10,7 +10,7 @@ pub trait Element: Pod {
     const TYPES: &'static [ElementType];
 }
 
-/// The code of an 8-bit float of the OCP, [`ElementType::Fp8`].
+/// The code of an 8-bit float of the OCP with three fraction bits, [`ElementType::Fp8`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Fp8(pub u8);
@@ -19,6 +19,11 @@ pub struct Fp8(pub u8);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Fp8Fnuz(pub u8);
+
+/// The code of an 8-bit float of the OCP with two fraction bits, [`ElementType::Bf8`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Bf8(pub u8);
 
 macro_rules! elements {
     ($($type:ty: $($element:ident),*;)*) => {
@@ -37,6 +42,7 @@ elements! {
     i32: I32;
     Fp8: Fp8;
     Fp8Fnuz: Fp8Fnuz;
+    Bf8: Bf8;
 }
 
 #[cfg(test)]
@@ -59,5 +65,6 @@ mod tests {
         check::<i32>();
         check::<Fp8>();
         check::<Fp8Fnuz>();
+        check::<Bf8>();
     }
 }

@@ -129,6 +129,7 @@ fn data_type(element: ElementType) -> Result<i32, VendorError> {
         ElementType::I32 => Ok(10),
         ElementType::Bf16 => Ok(14),
         ElementType::Fp8 => Ok(28),
+        ElementType::Bf8 => Ok(29),
         ElementType::Fp8Fnuz => Ok(1000),
         other => Err(VendorError::Unsupported {
             vendor: Vendor::HipBlasLt,

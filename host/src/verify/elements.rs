@@ -94,6 +94,7 @@ pub(super) fn value(element: ElementType, bits: u64) -> f64 {
         ElementType::I32 => (bits as i32).into(),
         ElementType::Fp8 => Encoding::OCP.value(bits as u8),
         ElementType::Fp8Fnuz => Encoding::FNUZ.value(bits as u8),
+        ElementType::Bf8 => Encoding::E5M2.value(bits as u8),
         // A type that this crate does not know.
         _ => f64::NAN,
     }

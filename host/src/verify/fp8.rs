@@ -1,37 +1,50 @@
-//! 8-bit floats with four exponent and three fraction bits.
+//! 8-bit floats.
 //!
-//! | | OCP E4M3 ([`Encoding::OCP`]) | E4M3 FNUZ ([`Encoding::FNUZ`]) |
-//! |---|---|---|
-//! | source | OCP, *8-bit Floating Point Specification*, revision 1.0 | AMD, *CDNA 3 ISA* guide; Noune and others, *8-bit numerical formats for deep neural networks*, 2022 |
-//! | exponent bias | 7 | 8 |
-//! | NaN | `0x7f`, `0xff` | `0x80` |
-//! | infinity | none | none |
-//! | zero | both signs | `0x00` only |
-//! | largest | 448 | 240 |
-//! | smallest normal, denormal | 2⁻⁶, 2⁻⁹ | 2⁻⁷, 2⁻¹⁰ |
+//! | | OCP E4M3 ([`Encoding::OCP`]) | E4M3 FNUZ ([`Encoding::FNUZ`]) | OCP E5M2 ([`Encoding::E5M2`]) |
+//! |---|---|---|---|
+//! | source | OCP, *8-bit Floating Point Specification*, revision 1.0 | AMD, *CDNA 3 ISA* guide; Noune and others, *8-bit numerical formats for deep neural networks*, 2022 | as E4M3 |
+//! | exponent bias | 7 | 8 | 15 |
+//! | fraction bits | 3 | 3 | 2 |
+//! | NaN | `0x7f`, `0xff` | `0x80` | `0x7d` to `0x7f`, `0xfd` to `0xff` |
+//! | infinity | none | none | `0x7c`, `0xfc` |
+//! | zero | both signs | `0x00` only | both signs |
+//! | largest | 448 | 240 | 57,344 |
+//! | smallest normal, denormal | 2⁻⁶, 2⁻⁹ | 2⁻⁷, 2⁻¹⁰ | 2⁻¹⁴, 2⁻¹⁶ |
 
-/// Bits of the fraction.
-const FRACTION_BITS: u32 = 3;
-
-/// One of the two encodings.
+/// An encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Encoding {
+    fraction_bits: u32,
     bias: i32,
     /// The codes of NaN.
-    nan: [u8; 2],
+    nan: &'static [u8],
+    /// The codes of infinities.
+    infinite: &'static [u8],
 }
 
 impl Encoding {
-    /// The OCP's encoding, on gfx950.
+    /// The OCP's encoding with three fraction bits, on gfx950 and RDNA 4.
     pub(super) const OCP: Self = Self {
+        fraction_bits: 3,
         bias: 7,
-        nan: [0x7f, 0xff],
+        nan: &[0x7f, 0xff],
+        infinite: &[],
     };
 
     /// «Finite, NaN, unsigned zero», on gfx942.
     pub(super) const FNUZ: Self = Self {
+        fraction_bits: 3,
         bias: 8,
-        nan: [0x80; 2],
+        nan: &[0x80],
+        infinite: &[],
+    };
+
+    /// The OCP's encoding with two fraction bits, on RDNA 4.
+    pub(super) const E5M2: Self = Self {
+        fraction_bits: 2,
+        bias: 15,
+        nan: &[0x7d, 0x7e, 0x7f, 0xfd, 0xfe, 0xff],
+        infinite: &[0x7c, 0xfc],
     };
 
     /// A code of NaN.
@@ -49,13 +62,17 @@ impl Encoding {
         if !self.is_number(code) {
             return f64::NAN;
         }
-        let fraction = f64::from(code & 0b111);
-        let exponent = i32::from(code >> FRACTION_BITS & 0b1111);
-        let magnitude = if exponent == 0 {
+        let one = 1 << self.fraction_bits;
+        let fraction = f64::from(code & (one - 1));
+        let exponent = i32::from((code & 0x7f) >> self.fraction_bits);
+        let last_bit = -self.bias - self.fraction_bits as i32;
+        let magnitude = if self.infinite.contains(&code) {
+            f64::INFINITY
+        } else if exponent == 0 {
             // Denormals have the exponent of the smallest normal numbers, without the leading one.
-            fraction * power_of_two(1 - self.bias - FRACTION_BITS as i32)
+            fraction * power_of_two(1 + last_bit)
         } else {
-            (8.0 + fraction) * power_of_two(exponent - self.bias - FRACTION_BITS as i32)
+            (f64::from(one) + fraction) * power_of_two(exponent + last_bit)
         };
         if code & 0x80 != 0 {
             -magnitude
@@ -101,9 +118,22 @@ mod tests {
         assert_eq!(value(0xff), -240.0);
     }
 
+    /// E5M2 is the upper half of binary16.
+    #[test]
+    fn e5m2_is_half_of_binary16() {
+        for code in 0..=u8::MAX {
+            let half = half::f16::from_bits(u16::from(code) << 8).to_f64();
+            let value = Encoding::E5M2.value(code);
+            assert!(
+                value.to_bits() == half.to_bits() || value.is_nan() && half.is_nan(),
+                "{code:#x}: {value}, {half}"
+            );
+        }
+    }
+
     #[test]
     fn codes_are_in_the_order_of_their_values() {
-        for encoding in [Encoding::OCP, Encoding::FNUZ] {
+        for encoding in [Encoding::OCP, Encoding::FNUZ, Encoding::E5M2] {
             let positive: Vec<_> = (0..0x80)
                 .filter(|&code| encoding.is_number(code))
                 .map(|code| encoding.value(code))

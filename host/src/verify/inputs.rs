@@ -143,6 +143,7 @@ const fn denormal_mantissa(element: ElementType) -> Option<u64> {
         ElementType::Bf16 => Some((1 << 7) - 1),
         ElementType::F64 => Some((1 << 52) - 1),
         ElementType::Fp8 | ElementType::Fp8Fnuz => Some((1 << 3) - 1),
+        ElementType::Bf8 => Some((1 << 2) - 1),
         _ => None,
     }
 }
@@ -166,6 +167,7 @@ fn never_read(element: ElementType) -> u64 {
         ElementType::F64 => f64::NAN.to_bits(),
         ElementType::Fp8 => Encoding::OCP.nan().into(),
         ElementType::Fp8Fnuz => Encoding::FNUZ.nan().into(),
+        ElementType::Bf8 => Encoding::E5M2.nan().into(),
         _ => 101,
     }
 }
@@ -195,6 +197,7 @@ impl Random {
             ElementType::I32 => self.0.next_u32().into(),
             ElementType::Fp8 => self.code(|code| Encoding::OCP.value(code)),
             ElementType::Fp8Fnuz => self.code(|code| Encoding::FNUZ.value(code)),
+            ElementType::Bf8 => self.code(|code| Encoding::E5M2.value(code)),
             _ => self.code(f64::from),
         }
     }
@@ -211,12 +214,12 @@ impl Random {
         (2 * number + 1) as f64 / (2 * half) as f64
     }
 
-    /// A code of 8 bits whose value is neither 0 nor NaN.
+    /// A code of 8 bits whose value is finite and not 0.
     fn code(&mut self, value: impl Fn(u8) -> f64) -> u64 {
         loop {
             let code = (self.0.next_u32() >> 24) as u8;
             let value = value(code);
-            if value != 0.0 && !value.is_nan() {
+            if value != 0.0 && value.is_finite() {
                 return code.into();
             }
         }
@@ -326,11 +329,12 @@ mod tests {
     }
 
     #[test]
-    fn every_code_but_zero_and_nan_is_an_element() {
+    fn every_finite_code_but_zero_is_an_element() {
         for (types, count) in [
             (ElementTypes::I8, 255),
             (ElementTypes::FP8, 252),
             (ElementTypes::FP8_FNUZ, 254),
+            (ElementTypes::BF8, 246),
         ] {
             let request = Request {
                 types,
@@ -423,6 +427,7 @@ mod tests {
             (ElementTypes::F64, 2.0_f64.powi(-1022)),
             (ElementTypes::FP8, 2.0_f64.powi(-6)),
             (ElementTypes::FP8_FNUZ, 2.0_f64.powi(-7)),
+            (ElementTypes::BF8, 2.0_f64.powi(-14)),
         ] {
             let request = Request {
                 types,
