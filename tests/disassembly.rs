@@ -52,11 +52,13 @@ fn the_emulator_runs_all_of_it() {
     }
 }
 
-/// ROCm 6.0 loads version 5, whose ELF ABI version is 3 (byte 8 of the header). ROCm 6.2 does not know gfx950 yet.
+/// ROCm 6.0 loads version 5, whose ELF ABI version is 3 (byte 8 of the header). ROCm 6.2 does not know gfx950 yet, and 6.3 not
+/// RDNA 4.
 #[test]
 fn code_objects_have_a_version_that_rocm_6_0_loads() {
     for &(gpu, bytes) in embedded::CODE_OBJECTS {
-        assert_eq!(bytes[8], if gpu == Gpu::Gfx950 { 4 } else { 3 }, "{gpu}");
+        let is_newer = gpu == Gpu::Gfx950 || gpu.is_rdna4();
+        assert_eq!(bytes[8], if is_newer { 4 } else { 3 }, "{gpu}");
         let object = CodeObject::parse(bytes).unwrap();
         assert_eq!(object.metadata().version, (1, 2), "{gpu}");
     }
@@ -70,22 +72,38 @@ fn is_for_caches(line: &&Disassembled) -> bool {
         "buffer_inv",
         "buffer_gl",
         "s_dcache",
+        "global_wb",
+        "global_inv",
     ];
     names.iter().any(|name| line.text.starts_with(name))
 }
 
 /// Kernels that divide k make a tile's sums visible to the other workgroups of the GPU, and no further: the sequences of
-/// scope «agent» in LLVM's `AMDGPUUsage`, «Memory Model GFX90A», «GFX942» and «GFX10-GFX11». Other kernels leave caches
-/// alone.
+/// scope «agent» in LLVM's `AMDGPUUsage`, «Memory Model GFX90A», «GFX942», «GFX10-GFX11» and «GFX12». Other kernels leave
+/// caches alone.
 #[test]
 fn sums_are_released_and_acquired_at_agent_scope() {
     for &(gpu, bytes) in embedded::CODE_OBJECTS {
         let (write_back, invalidate, returns) = match (gpu, gpu.family()) {
+            _ if gpu.is_rdna4() => (
+                None,
+                &["global_inv scope:SCOPE_DEV"][..],
+                "th:TH_ATOMIC_RETURN scope:SCOPE_DEV",
+            ),
             (_, Family::Rdna) => (None, &["buffer_gl1_inv", "buffer_gl0_inv"][..], "glc"),
             (Gpu::Gfx908 | Gpu::Gfx90a, _) => (None, &["buffer_wbinvl1_vol"][..], "glc"),
             _ => (Some("buffer_wbl2 sc1"), &["buffer_inv sc1"][..], "sc0"),
         };
         // RDNA counts stores apart from loads, and its names have the size in bits.
+        let (counted, barrier_starts, barrier_ends) = if gpu.is_rdna4() {
+            (
+                "s_wait_loadcnt 0x0",
+                "s_barrier_signal -1",
+                "s_barrier_wait 0xffff",
+            )
+        } else {
+            ("s_waitcnt vmcnt(0)", "s_barrier", "s_barrier")
+        };
         let (stored, add, store_16, load_16) = match gpu.family() {
             Family::Cdna => (
                 "s_waitcnt vmcnt(0)",
@@ -94,7 +112,11 @@ fn sums_are_released_and_acquired_at_agent_scope() {
                 "global_load_dwordx4",
             ),
             Family::Rdna => (
-                "s_waitcnt_vscnt null, 0x0",
+                if gpu.is_rdna4() {
+                    "s_wait_storecnt 0x0"
+                } else {
+                    "s_waitcnt_vscnt null, 0x0"
+                },
                 "global_atomic_add_u32 v",
                 "global_store_b128",
                 "global_load_b128",
@@ -138,7 +160,7 @@ fn sums_are_released_and_acquired_at_agent_scope() {
                 text.ends_with(&format!(", off {returns}")),
                 "{name}: {text}"
             );
-            assert_eq!(code[ticket + 1].text, "s_waitcnt vmcnt(0)", "{name}");
+            assert_eq!(code[ticket + 1].text, counted, "{name}");
             let atomics = code.iter().filter(|line| line.text.contains("_atomic_"));
             assert_eq!(atomics.count(), 1, "{name}");
             // Before it, the write-back, a barrier, and in each wave a wait for its stores.
@@ -149,14 +171,18 @@ fn sums_are_released_and_acquired_at_agent_scope() {
                 release = ticket - 2;
             }
             let barrier = find_back(release, &["s_barrier", "global_store"]);
-            assert_eq!(code[barrier].text, "s_barrier", "{name}");
+            assert_eq!(code[barrier].text, barrier_ends, "{name}");
+            let barrier = find_back(barrier + 1, &[barrier_starts, "global_store"]);
+            assert_eq!(code[barrier].text, barrier_starts, "{name}");
             let wait = find_back(barrier, &[stored, "global_store"]);
             assert_eq!(code[wait].text, stored, "{name}");
             let store = find_back(wait, &["global_store", "s_barrier"]);
             assert!(code[store].text.starts_with(store_16), "{name}");
             // After it, a barrier, and the invalidation in each wave before it loads.
             let barrier = find(ticket, &["s_barrier", "global_load"]);
-            assert_eq!(code[barrier].text, "s_barrier", "{name}");
+            assert_eq!(code[barrier].text, barrier_starts, "{name}");
+            let barrier = find(barrier, &[barrier_ends, "global_load"]);
+            assert_eq!(code[barrier].text, barrier_ends, "{name}");
             let acquire = find(barrier, &[invalidate[0], "global_load"]);
             let acquired = &code[acquire..acquire + invalidate.len()];
             assert_eq!(texts(acquired), invalidate, "{name}");

@@ -93,7 +93,7 @@ fn operands_that_are_not_the_problem_s_are_named() {
 #[test]
 fn types_without_a_kernel_are_refused_with_those_that_have_one() {
     let (context, gemm) = gemm();
-    // gfx942 has FNUZ, gfx950 has OCP, the others have neither.
+    // gfx942 has FNUZ, gfx950 and RDNA 4 have OCP, the others have neither.
     let missing = match embedded::CODE_OBJECTS[0].0 {
         Gpu::Gfx942 => ElementTypes::FP8,
         _ => ElementTypes::FP8_FNUZ,

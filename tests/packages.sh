@@ -18,7 +18,7 @@ fail() { echo "packages: $*" >&2; exit 1; }
 
 step "the kernels of all GPUs"
 rm -rf prebuilt/code-objects
-FERROWAVE_GPUS=gfx908,gfx90a,gfx942,gfx950,gfx1100,gfx1101,gfx1102,gfx1150,gfx1151 cargo run --quiet --example prebuilt
+FERROWAVE_GPUS=gfx908,gfx90a,gfx942,gfx950,gfx1100,gfx1101,gfx1102,gfx1150,gfx1151,gfx1200,gfx1201 cargo run --quiet --example prebuilt
 step "the packages"
 rm -rf "$target"/package/*.crate
 # --allow-dirty, because git does not have the code objects. A package notes whether other files differed from its commit.

@@ -462,6 +462,7 @@ fn names_of_matrix_instructions_are_taken_apart() {
     assert_eq!(shape("v_mfma_f64_16x16x4_f64"), Some([16, 16, 4, 1]));
     assert_eq!(shape("v_wmma_f32_16x16x16_bf16"), Some([16, 16, 16, 1]));
     assert_eq!(shape("v_wmma_i32_16x16x16_iu8"), Some([16, 16, 16, 1]));
+    assert_eq!(shape("v_wmma_f32_16x16x16_bf8_bf8"), Some([16, 16, 16, 1]));
     assert_eq!(shape("v_fma_f32"), None);
 }
 
@@ -582,13 +583,36 @@ fn main_loops_by_wmma_read_wide_and_load_ahead() {
             assert!(text.starts_with("ds_load_b128"), "{}: {text}", built.name());
         }
         if !matches!(variant, Variant::WmmaWide | Variant::WmmaSwizzled) {
-            let mut waits = texts().filter(|text| text.contains("vmcnt(")).peekable();
+            let mut waits = texts()
+                .filter_map(|text| Some((text, loads_left(text)?)))
+                .peekable();
             assert!(waits.peek().is_some(), "{}", built.name());
-            for text in waits {
-                assert!(!text.contains("vmcnt(0)"), "{}: {text}", built.name());
+            for (text, left) in waits {
+                assert!(left > 0, "{}: {text}", built.name());
             }
         }
     }
+}
+
+/// How many loads from global memory may be in flight after an instruction, if it waits for them.
+fn loads_left(text: &str) -> Option<u32> {
+    if let Some((_, rest)) = text.split_once("vmcnt(") {
+        return rest.split(')').next()?.parse().ok();
+    }
+    let (name, operand) = text.strip_prefix("s_wait_loadcnt")?.split_once(" 0x")?;
+    let count = u32::from_str_radix(operand.trim(), 16).ok()?;
+    // RDNA 4 can wait for LDS, too: the lower byte is the counter of LDS then.
+    Some(if name == "_dscnt" { count >> 8 } else { count })
+}
+
+#[test]
+fn waits_for_loads_are_read() {
+    assert_eq!(loads_left("s_waitcnt vmcnt(3) lgkmcnt(0)"), Some(3));
+    assert_eq!(loads_left("s_waitcnt lgkmcnt(0)"), None);
+    assert_eq!(loads_left("s_wait_loadcnt 0x1f"), Some(31));
+    assert_eq!(loads_left("s_wait_loadcnt_dscnt 0x301"), Some(3));
+    assert_eq!(loads_left("s_wait_loadcnt_dscnt 0x2"), Some(0));
+    assert_eq!(loads_left("s_wait_dscnt 0x0"), None);
 }
 
 /// RDNA's dual instructions do two multiply-adds at once if their registers are in other banks. Step 5 pairs all of its

@@ -65,7 +65,7 @@ pub enum Variant {
     SplitK64x64,
     /// [`SplitK`](Self::SplitK) with 32 × 64 tiles, for products of few rows.
     SplitK32x64,
-    /// [`MfmaWide`](Self::MfmaWide) by WMMA, the matrix instructions of RDNA 3 and 3.5.
+    /// [`MfmaWide`](Self::MfmaWide) by WMMA, the matrix instructions of RDNA.
     WmmaWide,
     /// [`MfmaSwizzled`](Self::MfmaSwizzled) by WMMA.
     WmmaSwizzled,
@@ -285,7 +285,9 @@ const ALL: GpuSet = CDNA
     .union(GpuSet::GFX1101)
     .union(GpuSet::GFX1102)
     .union(GpuSet::GFX1150)
-    .union(GpuSet::GFX1151);
+    .union(GpuSet::GFX1151)
+    .union(GpuSet::GFX1200)
+    .union(GpuSet::GFX1201);
 
 /// Lanes of a wave that multiplies by WMMA.
 const WMMA_LANES: usize = 32;
@@ -677,7 +679,7 @@ const SPLIT_K_32X64: Step = Step {
     ..SPLIT_K
 };
 
-/// [`Variant::WmmaWide`]: 2 × 4 waves of 64 × 32. With four waves per SIMD, a wave has 256 VGPRs on all GPUs of RDNA 3.
+/// [`Variant::WmmaWide`]: 2 × 4 waves of 64 × 32. With four waves per SIMD, a wave has 256 VGPRs on all GPUs of RDNA.
 const WMMA_WIDE: Step = Step {
     variant: Variant::WmmaWide,
     waves: (2, 4),
@@ -768,6 +770,12 @@ macro_rules! gpu {
     };
     ("gfx1151") => {
         GpuSet::GFX1151
+    };
+    ("gfx1200") => {
+        GpuSet::GFX1200
+    };
+    ("gfx1201") => {
+        GpuSet::GFX1201
     };
 }
 

@@ -22,7 +22,7 @@ const SUPPORTED: [(&Rocm, &str); 5] = [
 
 /// `gfx_target_version` of the driver.
 const GFX942: u32 = 90_402;
-const GFX1201: u32 = 120_001;
+const GFX1030: u32 = 100_300;
 
 #[test]
 fn rocm_6_and_7_work() {
@@ -176,18 +176,18 @@ fn a_library_that_is_not_there_is_said() {
 fn a_radeon_is_passed_over() {
     let computer = Computer::new(&ROCM_6_4)
         .with("radeon, MI300X")
-        .driver(1, GFX1201, 128, 1)
+        .driver(1, GFX1030, 128, 1)
         .driver(2, GFX942, 1216, 8);
     let parts = [
-        "the driver lists 2 GPUs: gfx1201, gfx942",
-        "note    hip:0     Ferrowave has no kernels for gfx1201",
+        "the driver lists 2 GPUs: gfx1030, gfx942",
+        "note    hip:0     Ferrowave has no kernels for gfx1030",
         "ok      hip:1     the product is right",
         "hip:1 runs the kernels",
     ];
     computer.run(&["doctor"]).expect(0, &parts);
     computer
         .run(&["doctor", "--device", "hip:0"])
-        .expect(1, &["FAILED  hip:0", "gfx1201"]);
+        .expect(1, &["FAILED  hip:0", "gfx1030"]);
     computer
         .run(&["doctor", "--device", "hip:2"])
         .expect(1, &["FAILED  hip:2", "only hip:0, hip:1"]);
@@ -199,16 +199,16 @@ fn a_radeon_is_passed_over() {
     computer
         .run(&run("auto"))
         .expect(0, &["hip:1: AMD Instinct MI300X", "correct"]);
-    computer.run(&run("hip:0")).expect(2, &["gfx1201"]);
+    computer.run(&run("hip:0")).expect(2, &["gfx1030"]);
 }
 
 #[test]
 fn with_a_radeon_alone_the_emulator_runs() {
     let computer = Computer::new(&ROCM_6_4)
         .with("radeon")
-        .driver(1, GFX1201, 128, 1);
+        .driver(1, GFX1030, 128, 1);
     let parts = [
-        "Ferrowave has no kernels for gfx1201",
+        "Ferrowave has no kernels for gfx1030",
         "emulator:",
         "the product is right",
     ];
@@ -218,7 +218,7 @@ fn with_a_radeon_alone_the_emulator_runs() {
     ];
     computer
         .run(&run)
-        .expect(0, &["emulator:", "gfx1201", "correct"]);
+        .expect(0, &["emulator:", "gfx1030", "correct"]);
 }
 
 #[test]

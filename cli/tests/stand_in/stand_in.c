@@ -134,7 +134,7 @@ static int attribute(int *answer, int name, int device) {
     if (result) return result;
     if (name == NUMBER_OF_XCCS && (machine_is("CPX") || is_radeon(device))) *answer = 1;
     if (name == COMPUTE_UNITS && machine_is("CPX")) *answer = 38;
-    if (name == COMPUTE_UNITS && is_radeon(device)) *answer = 48;
+    if (name == COMPUTE_UNITS && is_radeon(device)) *answer = 40;
     return 0;
 }
 
@@ -146,9 +146,9 @@ static int properties(char *answer, int device) {
     char *rest = strstr(answer + NAME, " (");
     if (rest) *rest = 0;
     if (is_radeon(device)) {
-        /* A Radeon RX 9070 XT: 32 work-group processors, which HIP counts, and waves of 32. */
-        strcpy(answer + NAME, "Radeon RX 9070 XT");
-        strcpy(answer + TARGET, "gfx1201");
+        /* A Radeon RX 6900 XT, without kernels: 40 work-group processors, which HIP counts, and waves of 32. */
+        strcpy(answer + NAME, "Radeon RX 6900 XT");
+        strcpy(answer + TARGET, "gfx1030");
         *(int *)(answer + WAVE_SIZE) = 32;
         *compute_units = 32;
     } else if (machine_is("CPX")) {

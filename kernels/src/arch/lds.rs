@@ -9,21 +9,41 @@ use core::{
 };
 
 unsafe extern "llvm-intrinsic" {
+    #[cfg(not(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201")))]
     #[link_name = "llvm.amdgcn.s.waitcnt"]
     fn llvm_s_waitcnt(counters: i32);
+
+    #[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+    #[link_name = "llvm.amdgcn.s.wait.dscnt"]
+    fn llvm_s_wait_dscnt(left: i16);
 
     #[link_name = "llvm.amdgcn.s.setprio"]
     fn llvm_s_setprio(priority: i16);
 }
 
 /// `s_waitcnt lgkmcnt(0)`: the other counters are at their maxima, which waits for nothing.
+#[cfg(not(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201")))]
 const LGKMCNT_0: i32 = if IS_RDNA { 0xfc07 } else { 0xc07f };
 
 /// The same for `vmcnt(0)`.
 #[cfg(ferrowave_gpu = "gfx950")]
 const VMCNT_0: i32 = 0x0f70;
 
-/// `s_barrier`: waits until every wave of the workgroup has arrived, but not for accesses to LDS.
+/// Waits until the counter of LDS is 0: `s_waitcnt lgkmcnt(0)`, which also waits for scalar memory, or on RDNA 4
+/// `s_wait_dscnt 0`.
+#[inline(always)]
+fn wait_for_counter() {
+    // SAFETY: waiting for counters has no other effect.
+    unsafe {
+        #[cfg(not(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201")))]
+        llvm_s_waitcnt(LGKMCNT_0);
+        #[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+        llvm_s_wait_dscnt(0);
+    }
+}
+
+/// `s_barrier` (RDNA 4: `s_barrier_signal` and `s_barrier_wait`): waits until every wave of the workgroup has arrived, but
+/// not for accesses to LDS.
 ///
 /// The fences are for the compiler only: Rust's hardware fences are system-wide, and would write back and invalidate
 /// caches for global memory, which need not be ordered here.
@@ -39,8 +59,7 @@ pub(crate) fn barrier() {
 #[inline(always)]
 pub(crate) fn wait_for_lds() {
     compiler_fence(Ordering::Release);
-    // SAFETY: waiting for counters has no other effect.
-    unsafe { llvm_s_waitcnt(LGKMCNT_0) };
+    wait_for_counter();
     compiler_fence(Ordering::Acquire);
 }
 
@@ -100,15 +119,14 @@ pub(crate) fn launch_lds<T>() -> *mut T {
 pub(crate) struct Workgroup;
 
 // SAFETY: `s_barrier` lets no wave pass before all have arrived, and a wave arrives only after its
-// LDS writes are done, since `lgkmcnt` has counted down to 0. The fences keep the compiler from
+// LDS writes are done, since their counter has counted down to 0. The fences keep the compiler from
 // moving accesses across.
 unsafe impl Barrier for Workgroup {
     /// Compiler fences only, as in [`barrier`].
     #[inline(always)]
     fn wait(self) {
         compiler_fence(Ordering::Release);
-        // SAFETY: waiting for counters has no other effect.
-        unsafe { llvm_s_waitcnt(LGKMCNT_0) };
+        wait_for_counter();
         s_barrier();
         compiler_fence(Ordering::Acquire);
     }

@@ -3,11 +3,24 @@
 use core::arch::asm;
 
 /// An opaque zero: the compiler can neither fold nor hoist an expression that it is added to.
+#[cfg(not(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201")))]
 #[inline(always)]
 pub(crate) fn opaque_zero() -> u32 {
     let zero;
     // SAFETY: a scalar move, which changes nothing else.
     unsafe { asm!("s_mov_b32 {0}, 0", out(sgpr32) zero, options(nomem, nostack, preserves_flags)) };
+    zero
+}
+
+/// The same for RDNA 4, where a vector instruction that reads a scalar register may see its old value if a scalar instruction
+/// has just written it and another vector instruction has read the old one (LLVM's `hasVALUReadSGPRHazard`). LLVM waits
+/// between its own instructions only, so the zero is one of these.
+#[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+#[inline(always)]
+pub(crate) fn opaque_zero() -> u32 {
+    let mut zero = 0;
+    // SAFETY: no instruction.
+    unsafe { asm!("/* {0} */", inout(sgpr32) zero, options(nomem, nostack, preserves_flags)) };
     zero
 }
 
@@ -35,4 +48,12 @@ pub(crate) fn at_once(values: [u32; 12]) {
             options(nomem, nostack, preserves_flags)
         );
     }
+}
+
+/// `v_perm_b32`: the word whose byte number `i` is byte number `selector >> 8i & 7` of the eight bytes of `high` and `low`.
+#[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+#[inline(always)]
+pub(crate) fn permuted(high: u32, low: u32, selector: u32) -> u32 {
+    // SAFETY: it reads no memory and no other lane.
+    unsafe { core::arch::amdgpu::perm(high, low, selector) }
 }

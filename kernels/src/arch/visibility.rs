@@ -1,14 +1,15 @@
 //! What a workgroup writes to global memory, visible to other workgroups of the GPU.
 //!
 //! Rust's fences are for the whole system. These are LLVM's sequences for its scope «agent», one GPU (LLVM's
-//! `AMDGPUUsage`, «Memory Model GFX90A», «GFX942», which is also gfx950's, and «GFX10-GFX11»; `SIMemoryLegalizer.cpp`):
+//! `AMDGPUUsage`, «Memory Model GFX90A», «GFX942», which is also gfx950's, «GFX10-GFX11» and «GFX12»;
+//! `SIMemoryLegalizer.cpp`):
 //!
-//! | | gfx90a | gfx942, gfx950 | RDNA 3 and 3.5 |
-//! |---|---|---|---|
-//! | caches | an L1 for each compute unit, which writes through; one L2 | the same, but an L2 for each XCD | an L0 for each compute unit, an L1 for several, both write through; one L2 |
-//! | release | wait for stores | the same, then `buffer_wbl2 sc1`: the L2 writes back what other XCDs may read | wait for stores, which have a counter of their own |
-//! | atomic | `glc`: returns the old value | `sc0`: returns the old value (`sc1` would be system scope) | `glc`: returns the old value |
-//! | acquire | `buffer_wbinvl1_vol`: invalidates L1 | `buffer_inv sc1`: invalidates L1, and in L2 what may be old | `buffer_gl1_inv`, `buffer_gl0_inv`: invalidate L1 and L0 |
+//! | | gfx90a | gfx942, gfx950 | RDNA 3 and 3.5 | RDNA 4 |
+//! |---|---|---|---|---|
+//! | caches | an L1 for each compute unit, which writes through; one L2 | the same, but an L2 for each XCD | an L0 for each compute unit, an L1 for several, both write through; one L2 | an L0 for each workgroup processor, which writes through; one L2 |
+//! | release | wait for stores | the same, then `buffer_wbl2 sc1`: the L2 writes back what other XCDs may read | wait for stores, which have a counter of their own | the same |
+//! | atomic | `glc`: returns the old value | `sc0`: returns the old value (`sc1` would be system scope) | `glc`: returns the old value | `th:TH_ATOMIC_RETURN scope:SCOPE_DEV` |
+//! | acquire | `buffer_wbinvl1_vol`: invalidates L1 | `buffer_inv sc1`: invalidates L1, and in L2 what may be old | `buffer_gl1_inv`, `buffer_gl0_inv`: invalidate L1 and L0 | `global_inv scope:SCOPE_DEV`: invalidates L0 |
 //!
 //! A write-back by one wave covers the stores of all waves of its workgroup if these have waited for them: they share
 //! an L2. An invalidation is only ordered before later loads of the wave that issues it, so each wave has its own.
@@ -34,9 +35,13 @@ pub(crate) fn wait_for_stores() {
                 ferrowave_gpu = "gfx908",
                 ferrowave_gpu = "gfx90a",
                 ferrowave_gpu = "gfx942",
-                ferrowave_gpu = "gfx950"
+                ferrowave_gpu = "gfx950",
+                ferrowave_gpu = "gfx1200",
+                ferrowave_gpu = "gfx1201"
             )))]
             "s_waitcnt_vscnt null, 0x0",
+            #[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+            "s_wait_storecnt 0x0",
             options(nostack),
         );
     }
@@ -60,10 +65,20 @@ pub(crate) unsafe fn release_and_count(counter: *mut u32) -> u32 {
             "s_waitcnt vmcnt(0)",
             #[cfg(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"))]
             "global_atomic_add {old}, {counter}, {one}, off sc0",
-            // LLVM's assembler takes RDNA's `global_atomic_add_u32` by this name, too.
-            #[cfg(not(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950")))]
+            #[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+            "global_atomic_add_u32 {old}, {counter}, {one}, off th:TH_ATOMIC_RETURN scope:SCOPE_DEV",
+            // LLVM's assembler takes the name `global_atomic_add_u32` of RDNA 3 by this name, too.
+            #[cfg(not(any(
+                ferrowave_gpu = "gfx942",
+                ferrowave_gpu = "gfx950",
+                ferrowave_gpu = "gfx1200",
+                ferrowave_gpu = "gfx1201"
+            )))]
             "global_atomic_add {old}, {counter}, {one}, off glc",
+            #[cfg(not(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201")))]
             "s_waitcnt vmcnt(0)",
+            #[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+            "s_wait_loadcnt 0x0",
             old = out(vgpr32) old,
             counter = in(vgpr64) counter,
             one = in(vgpr32) 1_u32,
@@ -87,16 +102,22 @@ pub(crate) fn acquire() {
                 ferrowave_gpu = "gfx908",
                 ferrowave_gpu = "gfx90a",
                 ferrowave_gpu = "gfx942",
-                ferrowave_gpu = "gfx950"
+                ferrowave_gpu = "gfx950",
+                ferrowave_gpu = "gfx1200",
+                ferrowave_gpu = "gfx1201"
             )))]
             "buffer_gl1_inv",
             #[cfg(not(any(
                 ferrowave_gpu = "gfx908",
                 ferrowave_gpu = "gfx90a",
                 ferrowave_gpu = "gfx942",
-                ferrowave_gpu = "gfx950"
+                ferrowave_gpu = "gfx950",
+                ferrowave_gpu = "gfx1200",
+                ferrowave_gpu = "gfx1201"
             )))]
             "buffer_gl0_inv",
+            #[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+            "global_inv scope:SCOPE_DEV",
             options(nostack),
         );
     }

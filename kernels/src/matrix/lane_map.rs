@@ -1,8 +1,8 @@
 //! Which lane of a wave holds which element of a matrix instruction, and how the sums of lanes become rows of C.
 //!
-//! The maps are those of the CDNA ISA documents, chapter «Matrix arithmetic instructions», and of the RDNA 3 ISA guide,
-//! 7.9 «Wave Matrix Multiply Accumulate (WMMA)», as GPUOpen's «How to accelerate AI applications on RDNA 3 using WMMA» uses
-//! them. No other module contains them.
+//! The maps are those of the CDNA ISA documents, chapter «Matrix arithmetic instructions», and of the RDNA 3 and RDNA 4 ISA
+//! guides, «Wave Matrix Multiply Accumulate (WMMA)», as GPUOpen's «How to accelerate AI applications on RDNA 3 using WMMA»
+//! and «Using the Matrix Cores of AMD RDNA 4 architecture GPUs» use them. No other module contains them.
 #![expect(
     clippy::needless_range_loop,
     reason = "loops over iterators unroll too late, and leave the registers in memory"
@@ -16,7 +16,8 @@ use crate::tile::{
 
 /// The map of an instruction D ← A · B + C whose blocks of D have `EDGE` rows and columns. The lanes of a wave are
 /// `GROUPS` groups of `EDGE`, and `RUN` registers of a lane in sequence hold neighbours down a column of D. Of A and B,
-/// `K_GROUPS` groups hold different k: on CDNA all of them, while WMMA takes the same operands in both halves of a wave.
+/// `K_GROUPS` groups hold different k: all of them, except that RDNA 3's WMMA takes the same operands in both halves of a
+/// wave.
 ///
 /// ```text
 /// A[i][p], B[p][i]    lane EDGE · g + i: each group g holds other k, or if K_GROUPS = 1 the same
@@ -85,8 +86,25 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize, const K_GROUPS: u
         run * Self::run(group, register / run) + register % run
     }
 
+    /// The position of unit `unit` of row `row` in a block of sums whose rows have `units` units, in an LDS of `BANKS`
+    /// banks of 4 bytes.
+    ///
+    /// A row of 8 units fills 32 banks. So without a swizzle, the same unit of all rows (with 64 banks, of every other row)
+    /// is in the same 4 banks. The swizzle puts the same unit of 8 such rows into different banks. Of rows of 4 units, it
+    /// does so if lanes write units. Otherwise lanes write and read whole neighbours, which are in different banks as they
+    /// are.
+    #[inline(always)]
+    pub const fn sum_position<const BANKS: usize>(units: u32, row: u32, unit: u32) -> u32 {
+        const { assert!(BANKS == 32 || BANKS == 64) }
+        if units < 8 && !Self::SWAPPED {
+            return units * row + unit;
+        }
+        let rows_at_once = BANKS as u32 / (4 * units);
+        units * row + (unit ^ (row / rows_at_once % units))
+    }
+
     /// Writes a lane's sums to the block of sums at `block`: `EDGE` rows of 64 or 128 bytes, with their units at
-    /// [`sum_position`].
+    /// [`sum_position`](Self::sum_position).
     ///
     /// # Safety
     /// `block` points to the units of `EDGE` rows, and no other thread writes the part of this `lane`.
@@ -102,22 +120,24 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize, const K_GROUPS: u
                 "a row of a block has 64 or 128 bytes"
             );
             assert!(
-                RUN == 1 || RUN == 4 && size_of::<[S; RUN]>() == UNIT_BYTES,
-                "a run is a sum, or four that make a unit"
+                RUN == 1 || RUN.is_multiple_of(4) && size_of::<[S; 4]>() == UNIT_BYTES,
+                "a run is a sum, or whole units of four"
             );
         }
         let (group, across) = (lane / EDGE as u32, lane % EDGE as u32);
         let per_unit = (UNIT_BYTES / size_of::<S>()) as u32;
         let units = EDGE as u32 / per_unit;
-        for number in 0..SUMS / RUN {
-            let first = number * RUN;
-            let run = Self::run(group, number as u32);
+        // Sums that are written together.
+        let piece = if Self::SWAPPED { 4 } else { 1 };
+        for number in 0..SUMS / piece {
+            let first = number * piece;
+            let row_of_d = Self::row(group, first as u32);
             let (row, unit) = if Self::SWAPPED {
-                (across, run)
+                (across, row_of_d / 4)
             } else {
-                (run, across / per_unit)
+                (row_of_d, across / per_unit)
             };
-            let position = sum_position::<BANKS>(units, row, unit);
+            let position = Self::sum_position::<BANKS>(units, row, unit);
             // SAFETY: the unit is in the block, and the bytes written are in the unit.
             unsafe {
                 let unit = block.add(position as usize);
@@ -137,22 +157,6 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize, const K_GROUPS: u
             }
         }
     }
-}
-
-/// The position of unit `unit` of row `row` in a block of sums whose rows have `units` units, in an LDS of `BANKS` banks
-/// of 4 bytes.
-///
-/// A row of 8 units fills 32 banks. So without a swizzle, the same unit of all rows (with 64 banks, of every other row)
-/// is in the same 4 banks. The swizzle puts the same unit of 8 such rows into different banks. Of rows of 4 units, lanes
-/// write and read whole neighbours, which are in different banks as they are.
-#[inline(always)]
-pub const fn sum_position<const BANKS: usize>(units: u32, row: u32, unit: u32) -> u32 {
-    const { assert!(BANKS == 32 || BANKS == 64) }
-    if units < 8 {
-        return units * row + unit;
-    }
-    let rows_at_once = BANKS as u32 / 32;
-    units * row + (unit ^ (row / rows_at_once % units))
 }
 
 /// A lane's part of D of [`F32x16x16x1By4`]: four rows, and one column of each of four blocks.
@@ -254,14 +258,22 @@ mod tests {
         halves.map(f64::from_bits).collect()
     }
 
+    /// The maps of WMMA on RDNA 3 and 4.
+    type Rdna3 = LaneMap<16, 2, 1, 1>;
+    type Rdna4 = LaneMap<16, 2, 8>;
+
     /// The same for the 16 × 16 sums of WMMA.
-    fn block_wmma() -> Vec<u32> {
+    fn block_wmma<const RUN: usize, const K_GROUPS: usize>() -> Vec<u32> {
         let mut block = vec![Unit::splat(u32::MAX); 16 * 4];
         for lane in 0..32 {
             let sums: [u32; 8] = core::array::from_fn(|register| register as u32 * 32 + lane);
             // SAFETY: the block is as large, and lanes come one after the other.
             unsafe {
-                LaneMap::<16, 2, 1, 1>::stage_to_lds::<_, 8, 32>(lane, &sums, block.as_mut_ptr());
+                LaneMap::<16, 2, RUN, K_GROUPS>::stage_to_lds::<_, 8, 32>(
+                    lane,
+                    &sums,
+                    block.as_mut_ptr(),
+                );
             };
         }
         block.into_iter().flat_map(Unit::to_array).collect()
@@ -273,7 +285,7 @@ mod tests {
         for i in 0..32 {
             for j in 0..32 {
                 let (register, lane) = (4 * (i / 8) + i % 4, 32 * (i / 4 % 2) + j);
-                let position = 4 * sum_position::<BANKS>(8, j, i / 4) + i % 4;
+                let position = 4 * LaneMap::<32, 2, 4>::sum_position::<BANKS>(8, j, i / 4) + i % 4;
                 assert_eq!(block[position as usize], 64 * register + lane);
             }
         }
@@ -284,7 +296,7 @@ mod tests {
         for i in 0..16 {
             for j in 0..16 {
                 let (register, lane) = (i / 4, 16 * (i % 4) + j);
-                let position = 2 * sum_position::<BANKS>(8, i, j / 2) + j % 2;
+                let position = 2 * LaneMap::<16, 4, 1>::sum_position::<BANKS>(8, i, j / 2) + j % 2;
                 assert_eq!(block[position as usize], f64::from(64 * register + lane));
             }
         }
@@ -293,16 +305,30 @@ mod tests {
     /// RDNA 3 ISA guide, 7.9: in waves of 32, lanes 0 to 15 hold the even rows of D and the others the odd ones.
     #[test]
     fn wmma_blocks_are_where_amd_says() {
-        let block = block_wmma();
+        let block = block_wmma::<1, 1>();
         for i in 0..16 {
             for j in 0..16 {
                 let (register, lane) = (i / 2, 16 * (i % 2) + j);
-                let position = 4 * sum_position::<32>(4, i, j / 4) + j % 4;
+                let position = 4 * Rdna3::sum_position::<32>(4, i, j / 4) + j % 4;
                 assert_eq!(block[position as usize], 32 * register + lane);
             }
         }
-        let map = LaneMap::<16, 2, 1, 1>::run;
-        assert_eq!((map(0, 3), map(1, 3)), (6, 7));
+        assert_eq!((Rdna3::run(0, 3), Rdna3::run(1, 3)), (6, 7));
+    }
+
+    /// RDNA 4 ISA guide, 7.12: lanes 0 to 15 hold the upper 8 rows of D and the others the lower ones. The swap makes i the
+    /// column of C.
+    #[test]
+    fn wmma_blocks_of_rdna_4_are_where_amd_says() {
+        let block = block_wmma::<8, 2>();
+        for i in 0..16 {
+            for j in 0..16 {
+                let (register, lane) = (i % 8, 16 * (i / 8) + j);
+                let position = 4 * Rdna4::sum_position::<32>(4, j, i / 4) + i % 4;
+                assert_eq!(block[position as usize], 32 * register + lane);
+            }
+        }
+        assert_eq!((Rdna4::row(0, 3), Rdna4::row(1, 3)), (3, 11));
     }
 
     #[test]
@@ -331,7 +357,8 @@ mod tests {
             assert_eq!(degree(BANKS, Access::Write(8), written), 1);
         }
         for first in (0..32).step_by(8) {
-            let read = |lane| 16 * sum_position::<BANKS>(8, first + lane / 8, lane % 8) as usize;
+            let position = LaneMap::<32, 2, 4>::sum_position::<BANKS>;
+            let read = |lane| 16 * position(8, first + lane / 8, lane % 8) as usize;
             assert_eq!(degree(BANKS, Access::Read(16), read), 1);
         }
     }
@@ -341,14 +368,21 @@ mod tests {
         check_banks::<32>();
         check_banks::<64>();
         // Two waves of 32 lanes, the second in the place of the upper half of one of 64.
-        let block = block_wmma();
+        let block = block_wmma::<1, 1>();
         for register in 0..8 {
             let written = |lane| address(&block, 32 * register + lane % 32);
             assert_eq!(degree(32, Access::Write(4), written), 1);
         }
-        for first in [0, 8] {
-            let read = |lane| 16 * sum_position::<32>(4, first + lane % 32 / 4, lane % 4) as usize;
-            assert_eq!(degree(32, Access::Read(16), read), 1);
+        let block = block_wmma::<8, 2>();
+        for register in [0, 4] {
+            let written = |lane| address(&block, 32 * register + lane % 32);
+            assert_eq!(degree(32, Access::Write(16), written), 1);
+        }
+        for position in [Rdna3::sum_position::<32>, Rdna4::sum_position::<32>] {
+            for first in [0, 8] {
+                let read = |lane| 16 * position(4, first + lane % 32 / 4, lane % 4) as usize;
+                assert_eq!(degree(32, Access::Read(16), read), 1);
+            }
         }
     }
 

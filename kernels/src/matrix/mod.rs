@@ -9,12 +9,13 @@
 //! |---|---|---|---|---|
 //! | CDNA | MFMA | 64 lanes | 32 × 32 sums, 16 × 16 in f64 | hold different k |
 //! | RDNA 3 and 3.5 | WMMA | 32 lanes | 16 × 16 sums | hold the same: operands are repeated in both halves of the wave |
+//! | RDNA 4 | WMMA | 32 lanes | 16 × 16 sums | hold different k |
 //!
 //! The intrinsics are in `arch::mfma` and `arch::wmma`, the maps of lanes to elements in [`lane_map`].
 
 pub mod lane_map;
 
-pub use lane_map::{F32x16x16x1By4, F32x16x16x4, FourBlocks, LaneMap, sum_position};
+pub use lane_map::{F32x16x16x1By4, F32x16x16x4, FourBlocks, LaneMap};
 
 use crate::tile::{
     element::{Accumulator, Stored},
@@ -40,6 +41,8 @@ pub trait Multiply {
     const EDGE: usize;
     /// Lanes that hold different k of the same row.
     const K_GROUPS: usize;
+    /// Lanes in sequence that read the same unit of a step.
+    const READERS: usize = Self::LANES / Self::K_GROUPS;
     /// Units of a lane in one step.
     const OPERAND_UNITS: usize;
     /// Units of a row in one step, over all lanes that share the row.
@@ -59,8 +62,11 @@ pub trait Multiply {
     /// the wave must reach it together.
     fn multiply(part: usize, a: Self::Operand, b: Self::Operand, sums: Self::Sums) -> Self::Sums;
 
-    /// Writes a lane's sums to the block of sums at `block`: `EDGE` rows of `SUM_UNITS` units, at [`sum_position`] for
-    /// the GPU's banks.
+    /// The position of unit `unit` of row `row` in a block of sums in LDS: [`LaneMap::sum_position`] for the GPU's banks.
+    fn sum_position(row: u32, unit: u32) -> u32;
+
+    /// Writes a lane's sums to the block of sums at `block`: `EDGE` rows of `SUM_UNITS` units, at
+    /// [`sum_position`](Self::sum_position).
     ///
     /// # Safety
     /// `block` points to `SUM_UNITS · EDGE` units, and no other thread writes the part of this `lane`.
@@ -114,6 +120,11 @@ macro_rules! product {
             }
 
             #[inline(always)]
+            fn sum_position(row: u32, unit: u32) -> u32 {
+                <$map>::sum_position::<{ arch::LDS_BANKS }>(Self::SUM_UNITS, row, unit)
+            }
+
+            #[inline(always)]
             unsafe fn stage_to_lds(lane: u32, sums: &Self::Sums, block: *mut Unit) {
                 // SAFETY: as the caller promises.
                 unsafe { <$map>::stage_to_lds::<_, $sums, { arch::LDS_BANKS }>(lane, sums, block) };
@@ -143,7 +154,14 @@ mod products;
         ferrowave_gpu = "gfx950"
     ))
 ))]
-#[path = "wmma.rs"]
+#[cfg_attr(
+    any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"),
+    path = "wmma_gfx12.rs"
+)]
+#[cfg_attr(
+    not(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201")),
+    path = "wmma.rs"
+)]
 mod products;
 
 #[cfg(target_arch = "amdgpu")]

@@ -91,7 +91,11 @@ macro_rules! entries {
             #[cfg(any($(ferrowave_gpu = $gpu),*))]
             const _: () = {
                 type Instruction = instruction!($types);
-                type Layout = layout!($step, size_of::<<Instruction as Multiply>::Element>());
+                type Layout = layout!(
+                    $step,
+                    size_of::<<Instruction as Multiply>::Element>(),
+                    <Instruction as Multiply>::READERS
+                );
                 const SHARES: Shares =
                     Shares::of::<Instruction, Layout>(&Kernel::named(stringify!($symbol)));
 
@@ -210,13 +214,19 @@ macro_rules! step {
     };
 }
 
-/// The LDS layout of a step from 11 on, for elements of `$size` bytes.
+/// The LDS layout of a step from 11 on, for elements of `$size` bytes of which `$readers` lanes read the same unit.
 macro_rules! layout {
-    (WIDE, $size:expr) => { RowMajor };
-    (WMMA_WIDE, $size:expr) => { RowMajor };
-    (PINGPONG_LINES, $size:expr) => { Swizzled<{ $size }, { LDS_BANKS }, 8> };
-    (PINGPONG_SMALL_LINES, $size:expr) => { Swizzled<{ $size }, { LDS_BANKS }, 8> };
-    ($step:ident, $size:expr) => { Swizzled<{ $size }, { LDS_BANKS }> };
+    (WIDE, $size:expr, $readers:expr) => { RowMajor };
+    (WMMA_WIDE, $size:expr, $readers:expr) => { RowMajor };
+    (PINGPONG_LINES, $size:expr, $readers:expr) => {
+        Swizzled<{ $size }, { LDS_BANKS }, { $readers }, 8>
+    };
+    (PINGPONG_SMALL_LINES, $size:expr, $readers:expr) => {
+        Swizzled<{ $size }, { LDS_BANKS }, { $readers }, 8>
+    };
+    ($step:ident, $size:expr, $readers:expr) => {
+        Swizzled<{ $size }, { LDS_BANKS }, { $readers }>
+    };
 }
 
 /// The matrix instruction for element types.
@@ -241,6 +251,9 @@ macro_rules! instruction {
     };
     (FP8) => {
         matrix::Fp8
+    };
+    (BF8) => {
+        matrix::Bf8
     };
     (F64) => {
         matrix::F64

@@ -37,6 +37,10 @@
 //! a column, or the odd ones. Lanes 16 to 31 hold the same operands as lanes 0 to 15, of 32 bytes along k. Eight waves have
 //! 64 × 32 of C each, 4 × 2 blocks: in 64 × 64, sums and operands would leave too few of the 256 VGPRs for later steps.
 //! A row of a block has 64 bytes, which 4 lanes store.
+//!
+//! **On RDNA 4**, tiles and waves are the same. Lanes 16 to 31 hold other k than lanes 0 to 15, so that a lane holds 16 bytes
+//! of an operand as on CDNA. Its 8 sums are the upper or the lower half of a column; with A and B swapped, which computes
+//! the transpose, they are two units of a row of C.
 
 use super::{
     Product,

@@ -23,8 +23,8 @@
 //! **The rule.** Unit `u` of row `r` is at `4r + u` (with rows of 128 bytes `8r + u`), with the lowest bits swizzled:
 //! bit `i` is XORed with the parity of `r & mask[i]`. This is a bijection of the units of a few neighbouring rows. The
 //! masks come from a search over all small masks for those without any conflict: in reads of operands, in writes of
-//! rows along k and in writes of transposed rows. There are masks for 32 and for 64 banks. The tests in this file
-//! repeat the proof.
+//! rows along k and in writes of transposed rows. There are masks for 32 and for 64 banks, and others where only 16 lanes of
+//! a wave read the same unit (f64, and WMMA of RDNA 4). The tests in this file repeat the proof.
 //!
 //! **Expected gain.** In a step, a lane reads 4 units. The 4 KiB of a wave take 32 cycles of LDS without conflicts, and
 //! 128 with conflicts of degree 4: 128 or 512 cycles for 4 waves. A matrix core needs 256 cycles for the step's 8
@@ -33,31 +33,39 @@
 
 use crate::tile::operand::{LOCAL_BITS, LdsLayout};
 
-/// The layout without bank conflicts: elements of `SIZE` bytes in rows of `UNITS` units, in an LDS of `BANKS` banks.
+/// The layout without bank conflicts: elements of `SIZE` bytes in rows of `UNITS` units, in an LDS of `BANKS` banks, where
+/// `READERS` lanes in sequence read the same unit of different rows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Swizzled<const SIZE: usize, const BANKS: usize, const UNITS: usize = 4>;
+pub(crate) struct Swizzled<
+    const SIZE: usize,
+    const BANKS: usize,
+    const READERS: usize,
+    const UNITS: usize = 4,
+>;
 
-impl<const SIZE: usize, const BANKS: usize, const UNITS: usize> Swizzled<SIZE, BANKS, UNITS> {
+impl<const SIZE: usize, const BANKS: usize, const READERS: usize, const UNITS: usize>
+    Swizzled<SIZE, BANKS, READERS, UNITS>
+{
     /// For each of the lowest bits of a position, the mask of the row bits that swizzle it.
-    const MASKS: [u32; LOCAL_BITS as usize] = match (BANKS, SIZE, UNITS) {
-        (32, 1, 4) => [0b10_0100, 0b1_0010, 0b100_0000, 0],
-        (32, 2, 4) => [0b10_0100, 0b1_0010, 0b1000, 0],
-        (32, 4, 4) => [0b1_0010, 0b100, 0b1000, 0],
-        (32, 8, 4) => [0b10, 0b100, 0b1000, 0],
-        (64, 1, 4) => [0b1000, 0b10_0100, 0b100_0000, 0b1_1000],
-        (64, 2, 4) => [0b100, 0b1000, 0b1_0000, 0b10_0000],
-        (64, 4, 4) => [0b100, 0b110, 0b1_0000, 0b1000],
-        (64, 8, 4) => [0b1000, 0b1010, 0b1_0010, 0b100],
-        (64, 1, 8) => [0b10, 0b10_0100, 0b100_1000, 0b1_0000],
-        (64, 2, 8) => [0b10, 0b1000, 0b10_0100, 0b1_0000],
-        _ => panic!(
-            "elements have 1, 2, 4 or 8 bytes, LDS 32 or 64 banks, rows 4 units, or 8 of 1 or 2 bytes in 64 banks"
-        ),
+    const MASKS: [u32; LOCAL_BITS as usize] = match (BANKS, SIZE, UNITS, READERS) {
+        (32, 1, 4, 32) => [0b10_0100, 0b1_0010, 0b100_0000, 0],
+        (32, 2, 4, 32) => [0b10_0100, 0b1_0010, 0b1000, 0],
+        (32, 4, 4, 32) => [0b1_0010, 0b100, 0b1000, 0],
+        (32, 1, 4, 16) => [0b1_0010, 0b10_0100, 0b100_0000, 0],
+        (32, 2, 4, 16) => [0b10_0010, 0b1_0100, 0b1000, 0],
+        (32, 8, 4, 16) => [0b10, 0b100, 0b1000, 0],
+        (64, 1, 4, 32) => [0b1000, 0b10_0100, 0b100_0000, 0b1_1000],
+        (64, 2, 4, 32) => [0b100, 0b1000, 0b1_0000, 0b10_0000],
+        (64, 4, 4, 32) => [0b100, 0b110, 0b1_0000, 0b1000],
+        (64, 8, 4, 16) => [0b1000, 0b1010, 0b1_0010, 0b100],
+        (64, 1, 8, 32) => [0b10, 0b10_0100, 0b100_1000, 0b1_0000],
+        (64, 2, 8, 32) => [0b10, 0b1000, 0b10_0100, 0b1_0000],
+        _ => panic!("the search has not been done for this layout"),
     };
 }
 
-impl<const SIZE: usize, const BANKS: usize, const UNITS: usize> LdsLayout
-    for Swizzled<SIZE, BANKS, UNITS>
+impl<const SIZE: usize, const BANKS: usize, const READERS: usize, const UNITS: usize> LdsLayout
+    for Swizzled<SIZE, BANKS, READERS, UNITS>
 {
     const ROW_UNITS: usize = UNITS;
 
@@ -84,8 +92,11 @@ mod tests {
     };
     use std::collections::HashSet;
 
-    fn check<const SIZE: usize, const BANKS: usize, const UNITS: usize>(edge: u32) {
-        let position = Swizzled::<SIZE, BANKS, UNITS>::position;
+    fn check<const SIZE: usize, const BANKS: usize, const READERS: usize, const UNITS: usize>(
+        lanes: u32,
+    ) {
+        let position = Swizzled::<SIZE, BANKS, READERS, UNITS>::position;
+        let edge = READERS as u32;
         let units = UNITS as u32;
         // A bijection, which `at` inverts.
         let all: HashSet<u32> = (0..256)
@@ -94,14 +105,14 @@ mod tests {
         assert_eq!(all.len(), 256 * UNITS);
         assert!(all.into_iter().max() == Some(256 * units - 1));
         for place in 0..256 * units {
-            let (row, unit) = Swizzled::<SIZE, BANKS, UNITS>::at(place);
+            let (row, unit) = Swizzled::<SIZE, BANKS, READERS, UNITS>::at(place);
             assert_eq!(position(row, unit), place);
         }
         // Reads of operands: block by block, step by step.
         for first in (0..256).step_by(edge as usize) {
-            for step in (0..UNITS).step_by(64 / edge as usize) {
+            for step in (0..units).step_by((lanes / edge) as usize) {
                 let address =
-                    |lane| 16 * position(first + lane % edge, step as u32 + lane / edge) as usize;
+                    |lane| 16 * position(first + lane % edge, step + lane % lanes / edge) as usize;
                 assert_eq!(degree(BANKS, Access::Read(16), address), 1, "read");
             }
         }
@@ -115,21 +126,24 @@ mod tests {
 
     #[test]
     fn operands_are_read_and_rows_written_without_bank_conflicts() {
-        check::<1, 32, 4>(32);
-        check::<2, 32, 4>(32);
-        check::<4, 32, 4>(32);
-        check::<8, 32, 4>(16);
-        check::<1, 64, 4>(32);
-        check::<2, 64, 4>(32);
-        check::<4, 64, 4>(32);
-        check::<8, 64, 4>(16);
-        check::<1, 64, 8>(32);
-        check::<2, 64, 8>(32);
+        check::<1, 32, 32, 4>(64);
+        check::<2, 32, 32, 4>(64);
+        check::<4, 32, 32, 4>(64);
+        check::<8, 32, 16, 4>(64);
+        check::<1, 64, 32, 4>(64);
+        check::<2, 64, 32, 4>(64);
+        check::<4, 64, 32, 4>(64);
+        check::<8, 64, 16, 4>(64);
+        check::<1, 64, 32, 8>(64);
+        check::<2, 64, 32, 8>(64);
+        // WMMA of RDNA 4, in waves of 32 lanes.
+        check::<1, 32, 16, 4>(32);
+        check::<2, 32, 16, 4>(32);
     }
 
-    /// WMMA's operands: 16 rows, the same in both halves of a wave of 32 lanes, and two units of each.
+    /// WMMA's operands on RDNA 3: 16 rows, the same in both halves of a wave of 32 lanes, and two units of each.
     fn check_wmma<const SIZE: usize>() {
-        let position = Swizzled::<SIZE, 32, 4>::position;
+        let position = Swizzled::<SIZE, 32, 32>::position;
         for first in (0..256).step_by(16) {
             for unit in 0..4 {
                 let address = |lane| 16 * position(first + lane % 16, unit) as usize;
@@ -154,7 +168,12 @@ mod tests {
 
     /// The degree of the writes of transposed blocks, with the threads, rows and bytes of a block that
     /// `TileLoader` uses.
-    fn transposed<const SIZE: usize, const BANKS: usize, const UNITS: usize>(
+    fn transposed<
+        const SIZE: usize,
+        const BANKS: usize,
+        const READERS: usize,
+        const UNITS: usize,
+    >(
         rows: usize,
         units: usize,
     ) -> usize {
@@ -163,17 +182,22 @@ mod tests {
         let bytes = units * SIZE;
         let piece = bytes.min(16);
         let threads = (rows * UNITS / units) as u32;
+        // A tile of few rows has fewer blocks of them.
+        let neighbours = (rows / per_row).min(8) as u32;
         let mut worst = 0;
         for wave in (0..threads).step_by(64) {
             for row in 0..per_row {
                 for part in 0..bytes / piece {
                     let address = |lane: u32| {
                         let thread = wave + lane;
-                        let (high, low) = (thread / 8, thread % 8);
-                        let (block, group) = (high / groups * 8 + low, high % groups);
+                        let (high, low) = (thread / neighbours, thread % neighbours);
+                        let (block, group) = (high / groups * neighbours + low, high % groups);
                         let byte = group as usize * bytes + part * piece;
                         let row = block * per_row as u32 + row as u32;
-                        let unit = Swizzled::<SIZE, BANKS, UNITS>::position(row, byte as u32 / 16);
+                        let unit = Swizzled::<SIZE, BANKS, READERS, UNITS>::position(
+                            row,
+                            byte as u32 / 16,
+                        );
                         16 * unit as usize + byte % 16
                     };
                     worst = worst.max(degree(BANKS, Access::Write(piece), address));
@@ -187,18 +211,24 @@ mod tests {
     #[test]
     fn transposed_rows_are_written_without_bank_conflicts() {
         for (rows, units) in [(256, 4), (256, 2), (128, 2), (128, 1)] {
-            assert_eq!(transposed::<1, 32, 4>(rows, units), 1, "{rows} {units}");
-            assert_eq!(transposed::<2, 32, 4>(rows, units), 1, "{rows} {units}");
-            assert_eq!(transposed::<4, 32, 4>(rows, units), 1, "{rows} {units}");
-            assert_eq!(transposed::<8, 32, 4>(rows, units), 1, "{rows} {units}");
-            assert_eq!(transposed::<1, 64, 4>(rows, units), 1, "{rows} {units}");
-            assert_eq!(transposed::<2, 64, 4>(rows, units), 1, "{rows} {units}");
-            assert_eq!(transposed::<4, 64, 4>(rows, units), 1, "{rows} {units}");
-            assert_eq!(transposed::<8, 64, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<1, 32, 32, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<2, 32, 32, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<4, 32, 32, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<8, 32, 16, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<1, 64, 32, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<2, 64, 32, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<4, 64, 32, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<8, 64, 16, 4>(rows, units), 1, "{rows} {units}");
         }
         for (rows, units) in [(256, 4), (128, 2)] {
-            assert_eq!(transposed::<1, 64, 8>(rows, units), 1, "{rows} {units}");
-            assert_eq!(transposed::<2, 64, 8>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<1, 64, 32, 8>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<2, 64, 32, 8>(rows, units), 1, "{rows} {units}");
+        }
+        for (rows, units) in [(128, 2), (64, 2)] {
+            assert_eq!(transposed::<1, 32, 16, 4>(rows, units), 1, "{rows} {units}");
+        }
+        for (rows, units) in [(128, 2), (64, 2), (64, 4), (32, 2)] {
+            assert_eq!(transposed::<2, 32, 16, 4>(rows, units), 1, "{rows} {units}");
         }
     }
 }

@@ -36,7 +36,8 @@
 //!
 //! **By WMMA**, on RDNA 3 and 3.5, tiles and waves are those of step 11. A wave has 64 × 32 of C: 64 VGPRs of sums, 96 for the
 //! operands of two steps and 32 for two stages in flight. Four waves per SIMD fit, so that one multiplies where another waits.
-//! LDS has 2 · (128 + 128) · 64 bytes = 32 KiB for each of two workgroups.
+//! LDS has 2 · (128 + 128) · 64 bytes = 32 KiB for each of two workgroups. On RDNA 4 the operands of two steps take 48 VGPRs,
+//! and eight waves per SIMD fit.
 //!
 //! **Types with one step per stage** (f64, and fp8 on gfx950) have the barrier between the two halves of their
 //! rows of blocks.

@@ -216,7 +216,7 @@ mod tests {
     /// Device 0 is a Radeon, 1 an MI300X, and 2 an MI210; no other answers.
     unsafe extern "C" fn properties(to: *mut hipDeviceProp_tR0600, device: c_int) -> hipError_t {
         let (target, name) = match device {
-            0 => ("gfx1201", "AMD Radeon RX 9070 XT"),
+            0 => ("gfx1030", "AMD Radeon RX 6900 XT"),
             1 => ("gfx942:sramecc+:xnack-", "AMD Instinct MI300X"),
             2 => ("gfx90a:sramecc+:xnack-", "AMD Instinct MI210"),
             _ => return hipError_t::hipErrorInvalidDevice,
@@ -345,7 +345,7 @@ mod tests {
         };
         assert_eq!(
             auto(Family::Cdna.gpus(), radeon),
-            "emulator:gfx942, as HIP's device is gfx1201 (AMD Radeon RX 9070 XT), which Ferrowave has no kernels for"
+            "emulator:gfx942, as HIP's device is gfx1030 (AMD Radeon RX 6900 XT), which Ferrowave has no kernels for"
         );
         let both = Functions {
             hipGetDeviceCount: counts::<2>,
@@ -354,7 +354,7 @@ mod tests {
         };
         assert_eq!(
             auto(&[Gpu::Gfx942], both),
-            "emulator:gfx942, as HIP's devices are gfx1201 (AMD Radeon RX 9070 XT), which Ferrowave has no kernels for, \
+            "emulator:gfx942, as HIP's devices are gfx1030 (AMD Radeon RX 6900 XT), which Ferrowave has no kernels for, \
              and gfx90a (AMD Instinct MI210), which this program is built without kernels for; build with \
              FERROWAVE_GPUS=gfx90a,gfx942 set"
         );

@@ -470,7 +470,7 @@ mod tests {
                 "HIP finds no device that works: HIP found no device: ROCR_VISIBLE_DEVICES=7 hides devices: unset it"
             ]
         );
-        let none = Unusable::NoKernels("HIP's device is gfx1201".to_owned());
+        let none = Unusable::NoKernels("HIP's device is gfx1030".to_owned());
         assert_eq!(all(&machine.system, none), [] as [String; 0]);
         // Nothing is printed about a GPU that there are no kernels for.
         assert!(machine.system.warning(&missing).is_some());

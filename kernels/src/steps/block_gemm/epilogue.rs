@@ -1,10 +1,10 @@
 //! The epilogue: sums go to C through LDS, one block at a time. In registers, neighbouring lanes hold different rows of
-//! C (f64: neighbours in a row); from LDS, 8 neighbouring lanes (WMMA: 4) store a whole row of the block, a unit each.
+//! C (f64 and WMMA of RDNA 3: neighbours in a row); from LDS, 8 neighbouring lanes (WMMA: 4) store a whole row of the block, a unit each.
 
 use super::{BlockGemm, Config, Element, Output, Product};
 use crate::{
     arch::{self, Workgroup},
-    matrix::{Multiply, sum_position},
+    matrix::Multiply,
     tile::{
         lds::Barrier as _,
         operand::{UNIT_BYTES, Unit},
@@ -89,7 +89,7 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     unsafe fn staged(&self, block: *const Unit, rows: u32) -> *const Sum<C> {
         let (row, unit) = (self.lane / Self::SUM_UNITS, self.lane % Self::SUM_UNITS);
-        let position = sum_position::<{ arch::LDS_BANKS }>(Self::SUM_UNITS, rows + row, unit);
+        let position = C::Multiply::sum_position(rows + row, unit);
         // SAFETY: the position is in the block.
         unsafe { block.add(position as usize).cast() }
     }
