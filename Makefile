@@ -1,7 +1,7 @@
 # `make report` and `make test` need only rustup, a C linker and make.
 
-# Tests cover the kernels of all CDNA GPUs and of one with RDNA; a plain build compiles those of one GPU.
-TEST_GPUS := gfx908,gfx90a,gfx942,gfx950,gfx1100
+# Tests cover the kernels of all CDNA GPUs, of one with RDNA 3 and of one with RDNA 4; a plain build compiles those of one GPU.
+TEST_GPUS := gfx908,gfx90a,gfx942,gfx950,gfx1100,gfx1201
 
 # The systems that `make platforms` checks.
 PLATFORMS := aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-apple-darwin x86_64-pc-windows-msvc
