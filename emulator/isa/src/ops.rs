@@ -1129,9 +1129,13 @@ pub mod run {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
     pub enum WmmaSplit {
-        v_wmma_bf16_16x16x16_bf16, v_wmma_f16_16x16x16_f16, v_wmma_f32_16x16x16_bf16, v_wmma_f32_16x16x16_bf8_bf8,
-        v_wmma_f32_16x16x16_bf8_fp8, v_wmma_f32_16x16x16_f16, v_wmma_f32_16x16x16_fp8_bf8, v_wmma_f32_16x16x16_fp8_fp8,
-        v_wmma_i32_16x16x16_iu4, v_wmma_i32_16x16x16_iu8, v_wmma_i32_16x16x32_iu4,
+        v_swmmac_bf16_16x16x32_bf16, v_swmmac_f16_16x16x32_f16, v_swmmac_f32_16x16x32_bf16,
+        v_swmmac_f32_16x16x32_bf8_bf8, v_swmmac_f32_16x16x32_bf8_fp8, v_swmmac_f32_16x16x32_f16,
+        v_swmmac_f32_16x16x32_fp8_bf8, v_swmmac_f32_16x16x32_fp8_fp8, v_swmmac_i32_16x16x32_iu4,
+        v_swmmac_i32_16x16x32_iu8, v_swmmac_i32_16x16x64_iu4, v_wmma_bf16_16x16x16_bf16, v_wmma_f16_16x16x16_f16,
+        v_wmma_f32_16x16x16_bf16, v_wmma_f32_16x16x16_bf8_bf8, v_wmma_f32_16x16x16_bf8_fp8, v_wmma_f32_16x16x16_f16,
+        v_wmma_f32_16x16x16_fp8_bf8, v_wmma_f32_16x16x16_fp8_fp8, v_wmma_i32_16x16x16_iu4, v_wmma_i32_16x16x16_iu8,
+        v_wmma_i32_16x16x32_iu4,
     }
 
     /// The function that runs an operation, and which of the function's operations it is.

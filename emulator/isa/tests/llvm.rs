@@ -480,6 +480,45 @@ fn products_of_64_lanes_have_half_the_registers() {
         let found = decode_for_wave(Gpu::Gfx1200, 64, &words, 0).expect("an instruction");
         assert_eq!(found.text(Gpu::Gfx1200).to_string(), text);
     }
+    // Those of a sparse A, with the highest set of the index.
+    let sparse = |op: u32, key: u32| [0xcc00_4008 | op << 16 | key << 11, 0x1c1a_0500];
+    for (op, key, text) in [
+        (
+            0x50,
+            3,
+            "v_swmmac_f32_16x16x32_f16 v[8:11], v[0:1], v[2:5], v6 index_key:3",
+        ),
+        (
+            0x52,
+            3,
+            "v_swmmac_f16_16x16x32_f16 v[8:9], v[0:1], v[2:5], v6 index_key:3",
+        ),
+        (
+            0x54,
+            3,
+            "v_swmmac_i32_16x16x32_iu8 v[8:11], v0, v[2:3], v6 index_key:3",
+        ),
+        (
+            0x55,
+            1,
+            "v_swmmac_i32_16x16x32_iu4 v[8:11], v0, v2, v6 index_key:1",
+        ),
+        (
+            0x56,
+            1,
+            "v_swmmac_i32_16x16x64_iu4 v[8:11], v0, v[2:3], v6 index_key:1",
+        ),
+        (
+            0x58,
+            3,
+            "v_swmmac_f32_16x16x32_fp8_bf8 v[8:11], v0, v[2:3], v6 index_key:3",
+        ),
+    ] {
+        let found = decode_for_wave(Gpu::Gfx1200, 64, &sparse(op, key), 0).expect(text);
+        assert_eq!(found.text(Gpu::Gfx1200).to_string(), text);
+        let next = decode_for_wave(Gpu::Gfx1200, 64, &sparse(op, key + 1), 0);
+        assert!(next.is_err(), "{text} has no further set");
+    }
 }
 
 /// The GPUs of a generation have the same instructions.

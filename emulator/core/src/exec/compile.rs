@@ -354,9 +354,7 @@ impl<const C: usize> Compiler<'_, C> {
             Run::MfmaNarrow(op) => mfma::narrow(wide()?, op),
 
             Run::Wmma(op) => wmma::handler(b, op),
-            // Where waves of 64 lanes hold matrices is not documented in words.
-            Run::WmmaSplit(op) if C == 2 => wmma::split::handler(b, op),
-            Run::WmmaSplit(_) => return Err(Refused),
+            Run::WmmaSplit(op) => wmma::split::handler(b, op),
             Run::PseudoScalar(op) => pseudo_scalar::handler(b, op),
             Run::PackedEights(op) => packed::eights(b, op),
 

@@ -76,9 +76,14 @@ impl Opcode {
                 {
                     w[0] |= 0xff;
                 }
-                // LLVM asserts on a literal as a barrier's number.
-                if self.name.contains("barrier") && w[0] & 0xff == 0xff {
-                    w[0] &= !0x3f;
+                if self.name.contains("barrier") {
+                    // The workgroup's barrier has the number -1. LLVM asserts on a literal.
+                    match self.encoding {
+                        "sop1" if form == 1 => w[0] = w[0] & !0xff | 193,
+                        "sopp" if form == 1 => w[0] |= 0xffff,
+                        _ if w[0] & 0xff == 0xff => w[0] &= !0x3f,
+                        _ => {}
+                    }
                 }
                 if self.name == "s_delay_alu" && rng.random() {
                     let parts = [

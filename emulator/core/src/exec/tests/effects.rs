@@ -343,7 +343,7 @@ fn instructions_of_cdna_do_what_the_table_says() {
 
 #[test]
 fn instructions_of_rdna_do_what_the_table_says() {
-    compare(&[Gpu::Gfx1100, Gpu::Gfx1150]);
+    compare(&[Gpu::Gfx1100, Gpu::Gfx1150, Gpu::Gfx1200]);
 }
 
 fn compare(gpus: &[Gpu]) {

@@ -40,6 +40,7 @@ mod modes;
 mod narrow_conversions;
 mod rarities;
 mod rdna;
+mod rdna4_matrices;
 mod sad;
 mod scalar_floats;
 mod scalars;

@@ -18,15 +18,15 @@ const LANES: usize = 32;
 
 /// Runs assembled instructions, one after the other, on a wave.
 fn run_all(wave: &mut Wave, lines: &[&str]) {
-    run_words(wave, LANES, &assembled(GPU, lines), lines.len());
+    run_words(GPU, wave, LANES, &assembled(GPU, lines), lines.len());
 }
 
-fn run_words(wave: &mut Wave, lanes: usize, text: &[u8], count: usize) {
+pub(super) fn run_words(gpu: Gpu, wave: &mut Wave, lanes: usize, text: &[u8], count: usize) {
     let memory = DeviceMemory::new(0).view();
-    run_words_on(&memory, wave, lanes, text, count);
+    run_words_on(gpu, &memory, wave, lanes, text, count);
 }
 
-fn run_words_on(memory: &View, wave: &mut Wave, lanes: usize, text: &[u8], count: usize) {
+fn run_words_on(gpu: Gpu, memory: &View, wave: &mut Wave, lanes: usize, text: &[u8], count: usize) {
     let size = if lanes == 32 {
         Size::of::<2>()
     } else {
@@ -37,7 +37,7 @@ fn run_words_on(memory: &View, wave: &mut Wave, lanes: usize, text: &[u8], count
         patience: 0,
     };
     let level = SimdLevel::detect();
-    let code = Code::divided(GPU, level, size, 0x1000, text, &[], policy);
+    let code = Code::divided(gpu, level, size, 0x1000, text, &[], policy);
     let mut context = Context::new(&code, memory, &mut []);
     wave.set_lane_count(lanes as u32);
     wave.pc = 0;
@@ -46,7 +46,7 @@ fn run_words_on(memory: &View, wave: &mut Wave, lanes: usize, text: &[u8], count
 }
 
 /// A wave with random bits in `v0` to `v31`.
-fn random_wave(seed: u64) -> Wave {
+pub(super) fn random_wave(seed: u64) -> Wave {
     let mut random = Random(seed);
     let mut wave = wave();
     for register in 0..32 {
@@ -476,7 +476,7 @@ impl Matrices {
         let before = copied(wave);
         // EXEC has no effect.
         wave.exec = 1;
-        run_words(wave, lanes, &assembled(GPU, &[line]), 1);
+        run_words(GPU, wave, lanes, &assembled(GPU, &[line]), 1);
         for i in 0..16 {
             for j in 0..16 {
                 let (register, lane) = place(i, j);
@@ -494,12 +494,12 @@ impl Matrices {
 }
 
 /// A whole number as f16.
-fn f16(value: i32) -> u32 {
+pub(super) fn f16(value: i32) -> u32 {
     half_integer(value.unsigned_abs()) | if value < 0 { 0x8000 } else { 0 }
 }
 
 /// A whole number of at most eight bits as bf16.
-fn bf16(value: i32) -> u32 {
+pub(super) fn bf16(value: i32) -> u32 {
     (value as f32).to_bits() >> 16
 }
 
@@ -761,7 +761,7 @@ fn lanes_have_addresses_by_number() {
             "global_store_addtid_b32 v1, s[2:3] offset:512",
         ];
         let text = assembled(GPU, &lines);
-        run_words_on(&memory.view(), &mut wave, lanes, &text, lines.len());
+        run_words_on(GPU, &memory.view(), &mut wave, lanes, &text, lines.len());
         let mut stored = vec![0; 512];
         memory
             .read(base + 512, &mut stored)
@@ -806,7 +806,7 @@ fn loops_over_halves_of_a_wave() {
         wave.exec = exec;
         let before = copied(&wave);
         let count = 3 + if passes == 0 { 0 } else { 4 * passes };
-        run_words(&mut wave, 64, &text, count);
+        run_words(GPU, &mut wave, 64, &text, count);
         assert_eq!(wave.exec, exec);
         assert_eq!(wave.scalar(6), passes as u32);
         for lane in 0..64 {
@@ -849,7 +849,7 @@ fn graphics_instructions_are_refused_by_name() {
         let text = assembled(GPU, &["s_branch 1f", line, "1: v_mov_b32_e32 v6, 1"]);
         let mut wave = random_wave(14);
         // The instruction after it is found, whatever its length.
-        run_words(&mut wave, LANES, &text, 2);
+        run_words(GPU, &mut wave, LANES, &text, 2);
         assert_eq!(get(&wave, 6, 0), 1, "{line}");
         let code = Code::compile(GPU, SimdLevel::detect(), 0x1000, &text[4..]);
         let name = line.split(' ').next().expect("a name");

@@ -152,10 +152,13 @@ impl Decoder<'_> {
         if high != 0b111 {
             return Err(Refused::Operand { code: high });
         }
+        // In waves of 64 lanes, a lane has half as many elements of a sparse A, if it had more than one register of them.
+        let is_halved = self.lanes == 64 && row.has(flag::SPARSE) && row.src[0].bits > 32;
+        let sel = if is_halved { row.sel << 1 | 1 } else { row.sel };
         for (field, known) in [
             (VOP3P_NEG, row.mods),
             (VOP3P_NEG_HI, row.neg_hi),
-            (VOP3P_OP_SEL, row.sel),
+            (VOP3P_OP_SEL, sel),
         ] {
             self.reserved_bits(field, u32::from(!known))?;
         }
