@@ -1,4 +1,4 @@
-//! The wait states that GPUs require between instructions.
+//! The wait states that CDNA's GPUs require between instructions.
 //!
 //! Sources: LLVM's `GCNHazardRecognizer`, which inserts these wait states in compiled code (its functions are named
 //! beside the figures), and AMD's ISA guides, «Manually inserted wait states». The figures of gfx950 that differ from

@@ -1,4 +1,4 @@
-//! Required wait states that a program does not provide.
+//! Required wait states of CDNA that a program does not provide.
 //!
 //! Each instruction that a wave issues counts as one wait state, `s_nop n` as n + 1. [`super::hazard_rules`] contains
 //! the rules. This module keeps the history that they need: for each register, the last instruction of each kind that

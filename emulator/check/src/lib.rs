@@ -22,6 +22,7 @@ mod memory;
 mod names;
 mod path_history;
 mod races;
+mod rdna_hazards;
 mod register_set;
 mod registers;
 mod report;
@@ -240,6 +241,7 @@ pub struct Checker {
     races: Option<races::Races>,
     waits: Option<waits::Waits>,
     hazards: Option<hazards::Hazards>,
+    rdna_hazards: Option<rdna_hazards::Hazards>,
     registers: Option<registers::Registers>,
     findings: Findings,
     /// The bytes accessed by the last instruction, if a check needs them.
@@ -333,9 +335,10 @@ impl Checker {
             lds: is_chosen(Check::Lds).then(lds::Lds::default),
             races: is_chosen(Check::Races).then(|| races::Races::new(setup.races.clone())),
             waits: is_chosen(Check::Waits).then(waits::Waits::default),
-            // The rules are CDNA's. RDNA's hardware waits for registers itself.
             hazards: (is_chosen(Check::Hazards) && setup.gpu.family() == Family::Cdna)
                 .then(|| hazards::Hazards::new(setup.gpu)),
+            rdna_hazards: (is_chosen(Check::Hazards) && setup.gpu.family() == Family::Rdna)
+                .then(|| rdna_hazards::Hazards::new(setup.gpu)),
             registers: shared.map(registers::Registers::new),
             findings: Findings::default(),
             spans: Spans::default(),
@@ -466,6 +469,9 @@ impl Observer for Checker {
         if let Some(hazards) = &mut self.hazards {
             hazards.begin(group.waves.len());
         }
+        if let Some(hazards) = &mut self.rdna_hazards {
+            hazards.begin(group.waves.len());
+        }
         if let Some(delayer) = &mut self.delayer {
             delayer.begin(group);
         }
@@ -484,6 +490,9 @@ impl Observer for Checker {
         if let Some(hazards) = &mut self.hazards {
             let (clean, findings) = (&mut known.clean, &mut self.findings);
             hazards.step(index, clean, wave, context.code, findings);
+        }
+        if let Some(hazards) = &mut self.rdna_hazards {
+            hazards.step(index, wave, context.code, &mut self.findings);
         }
         let known = *known;
         self.after = known.after;

@@ -504,6 +504,78 @@ fn the_same_sum_may_follow_at_once() {
     }
 }
 
+/// Between the first and the last instruction of each row is what is owed, and what is not enough. As LLVM inserts them
+/// (`GCNHazardRecognizer`: `fixVALUTransUseHazard`, `fixWMMAHazards`).
+#[test]
+fn radeons_owe_instructions_after_late_results() {
+    let moves = |count: usize| "v_mov_b32_e32 v40, 1\n  ".repeat(count);
+    let transcendental = ["v_exp_f32_e32 v2, v1", "v_add_f32_e32 v3, v2, v1"];
+    let product = "v_wmma_f32_16x16x16_f16";
+    let products = [
+        format!("{product} v[0:7], v[8:15], v[16:23], v[0:7]"),
+        format!("{product} v[24:31], v[0:7], v[16:23], v[24:31]"),
+    ];
+    let products = products.each_ref().map(String::as_str);
+    let sparse = [
+        "v_swmmac_f32_16x16x32_f16 v[0:7], v[8:11], v[16:23], v24",
+        "v_swmmac_f32_16x16x32_f16 v[32:39], v[8:11], v[16:23], v3",
+    ];
+    let rows = [
+        (Gpu::Gfx1100, transcendental, moves(6), moves(5)),
+        (
+            Gpu::Gfx1102,
+            transcendental,
+            "v_log_f32_e32 v40, v1\n  ".repeat(2),
+            "v_log_f32_e32 v40, v1".into(),
+        ),
+        (
+            Gpu::Gfx1101,
+            transcendental,
+            "s_waitcnt_depctr 0xfff".into(),
+            "s_waitcnt_depctr 0xffe3".into(),
+        ),
+        (
+            Gpu::Gfx1100,
+            transcendental,
+            "ds_load_b32 v40, v0".into(),
+            "s_nop 7".into(),
+        ),
+        (Gpu::Gfx1100, products, "v_nop".into(), "s_nop 7".into()),
+        (Gpu::Gfx1151, products, "v_nop".into(), String::new()),
+        (Gpu::Gfx1201, sparse, "v_nop".into(), String::new()),
+    ];
+    for (gpu, [first, last], owed, few) in rows {
+        let body = |between: &str| format!("  {first}\n  {between}\n  {last}\n");
+        assert_eq!(
+            found(gpu, Check::Hazards, &body(&owed)),
+            [],
+            "{gpu}: {first}"
+        );
+        // The kernels' waves have 64 lanes, in which a product has fewer registers than its text here.
+        let name = |text: &str| text.split(' ').next().map(str::to_owned);
+        let found = found(gpu, Check::Hazards, &body(&few));
+        let found: Vec<_> = found
+            .iter()
+            .map(|(kind, text)| (*kind, name(text)))
+            .collect();
+        assert_eq!(
+            found,
+            [("missing-wait-states", name(last))],
+            "{gpu}: {first}, {few}"
+        );
+    }
+    // Other GPUs wait themselves, and a product may add to the sum of the one before.
+    let [exp, add] = transcendental;
+    assert_eq!(
+        found(Gpu::Gfx1150, Check::Hazards, &format!("  {exp}\n  {add}\n")),
+        []
+    );
+    let twice = format!("  {0}\n  {0}\n", products[0]);
+    assert_eq!(found(Gpu::Gfx1100, Check::Hazards, &twice), []);
+    let twice = format!("  {0}\n  {0}\n", sparse[0]);
+    assert_eq!(found(Gpu::Gfx1201, Check::Hazards, &twice), []);
+}
+
 #[test]
 fn what_is_found_again_is_counted() {
     let body = format!("{OFFSET}  global_load_dword v2, v1, s[4:5]\n  v_mov_b32_e32 v3, v2\n");
