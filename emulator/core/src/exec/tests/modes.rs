@@ -344,7 +344,7 @@ fn mixed_precision_rounds_as_mode_says() {
     });
 }
 
-/// Dot products of floats ignore MODE's rounding and denormal settings.
+/// Dot products of floats ignore MODE's rounding and denormal settings, and that of f16 its clamp.
 #[test]
 fn dot_products_ignore_mode() {
     let single = |bits: u64| {
@@ -357,8 +357,14 @@ fn dot_products_ignore_mode() {
             false => x as f32,
         }
     };
-    for mode in [DEFAULT_MODE, DEFAULT_MODE | 0xf, 0x300] {
-        Check::new("v_dot2_f32_f16 v6, v0, v2, v4", Values::F32)
+    for (mode, clamp) in [
+        (DEFAULT_MODE, ""),
+        (DEFAULT_MODE, " clamp"),
+        (DEFAULT_MODE | 0xf, ""),
+        (0x300, " clamp"),
+    ] {
+        let line = format!("v_dot2_f32_f16 v6, v0, v2, v4{clamp}");
+        Check::new(&line, Values::F32)
             .mode(mode)
             .run(|[a, b, c, _]| {
                 let [x, y] = [a, b].map(|s| [single(s & 0xffff), single(s >> 16 & 0xffff)]);
