@@ -106,6 +106,7 @@ impl Setup {
             threads,
             limits: Limits::NONE,
             cooperative: false,
+            group: None,
             partial: [0; 3],
         }
     }

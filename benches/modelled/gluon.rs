@@ -159,6 +159,7 @@ impl<'a> Launch<'a> {
             threads: None,
             limits: Limits::NONE,
             cooperative: false,
+            group: None,
             partial: [0; 3],
         }
     }

@@ -156,6 +156,7 @@ impl Row {
             threads: None,
             limits: Limits::NONE,
             cooperative: false,
+            group: None,
             partial: [0; 3],
         };
         timing::estimate(&loaded, &config, self.machine).expect("a kernel for the machine")

@@ -196,6 +196,7 @@ impl Source {
             threads: None,
             limits: Limits::NONE,
             cooperative: false,
+            group: None,
             partial: [0; 3],
         }
     }

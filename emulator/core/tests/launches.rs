@@ -113,6 +113,7 @@ fn run_within(
         threads: None,
         limits,
         cooperative: false,
+        group: None,
         partial: [0; 3],
     };
     let result = launch(&kernel, &config);
@@ -524,6 +525,7 @@ fn the_last_workgroups_of_a_grid_may_be_smaller() {
         threads: None,
         limits: Limits::NONE,
         cooperative: false,
+        group: None,
         partial: [2, 1, 0],
     };
     let summary = launch(&kernel, &config).expect("it runs");

@@ -144,6 +144,7 @@ amdhsa.kernels:
                 ..Limits::NONE
             },
             cooperative: false,
+            group: None,
             partial: [0; 3],
         };
         launch(&kernel, &config)?;
@@ -583,6 +584,7 @@ fn a_workgroup_has_64_kib_of_lds() {
         threads: None,
         limits: Limits::NONE,
         cooperative: false,
+        group: None,
         partial: [0; 3],
     };
     let error = launch(&program.kernel("k").expect("the kernel"), &config);

@@ -56,16 +56,21 @@ fn launch_stream(handle: hipStream_t) -> Result<StreamRef, Failure> {
 }
 
 impl Launch {
-    fn submit_to(self, stream: &StreamRef) -> Result<(), Failure> {
-        if !Arc::ptr_eq(&self.function.device, &stream.device) {
-            return Err(Failure::new(
+    fn can_run_on(&self, stream: &StreamRef) -> Result<(), Failure> {
+        match Arc::ptr_eq(&self.function.device, &stream.device) {
+            true => Ok(()),
+            false => Err(Failure::new(
                 hipError_t::hipErrorInvalidHandle,
                 format_args!(
                     "the kernel is of device {}, the stream of device {}",
                     self.function.device.ordinal, stream.device.ordinal
                 ),
-            ));
+            )),
         }
+    }
+
+    fn submit_to(self, stream: &StreamRef) -> Result<(), Failure> {
+        self.can_run_on(stream)?;
         stream.submit(Operation::Launch(Arc::new(self)))
     }
 }
@@ -386,7 +391,7 @@ fn on_devices(
             launches.len()
         )));
     }
-    let mut ready: Vec<(StreamRef, Launch)> = Vec::new();
+    let (mut streams, mut ready): (Vec<StreamRef>, Vec<Launch>) = (Vec::new(), Vec::new());
     for (stream, launch) in launches {
         // CLR has these codes (`ihipModuleLaunchCooperativeKernelMultiDevice` in `hip_module.cpp`).
         if stream.object.is_none() {
@@ -396,10 +401,7 @@ fn on_devices(
             ));
         }
         let ordinal = stream.device.ordinal;
-        if ready
-            .iter()
-            .any(|(other, _)| other.device.ordinal == ordinal)
-        {
+        if streams.iter().any(|other| other.device.ordinal == ordinal) {
             return Err(Failure::new(
                 hipError_t::hipErrorInvalidDevice,
                 format_args!("two of the launches are on device {ordinal}"),
@@ -409,16 +411,21 @@ fn on_devices(
             true => launch.to_cooperative()?,
             false => launch,
         };
-        ready.push((stream, launch));
+        launch.can_run_on(&stream)?;
+        capture::refuse(&stream, "launches on several devices cannot be in a graph")?;
+        ready.push(launch);
+        streams.push(stream);
     }
-    let streams: Vec<_> = ready.iter().map(|(stream, _)| stream.clone()).collect();
+    if cooperative {
+        Launch::join(&mut ready)?;
+    }
     let wait = |unless: c_uint| match flags & unless {
         0 => streams.iter().try_for_each(StreamRef::synchronize),
         _ => Ok(()),
     };
     wait(hipCooperativeLaunchMultiDeviceNoPreSync)?;
-    for (stream, launch) in ready {
-        launch.submit_to(&stream)?;
+    for (stream, launch) in streams.iter().zip(ready) {
+        launch.submit_to(stream)?;
     }
     wait(hipCooperativeLaunchMultiDeviceNoPostSync)
 }

@@ -164,6 +164,7 @@ amdhsa.kernels:
                 ..Limits::NONE
             },
             cooperative: false,
+            group: None,
             partial: [0; 3],
         };
         launch(&kernel, &config)

@@ -4,7 +4,7 @@ use std::array;
 
 use ferrowave_code_object::{Argument, ValueKind};
 
-use super::{LaunchConfig, LaunchError, hostcall::Hostcalls, scratch};
+use super::{LaunchConfig, LaunchError, hostcall::Hostcalls, printf_buffer::PrintfBuffer, scratch};
 use crate::exec::{PRIVATE_APERTURE, SHARED_APERTURE};
 use crate::memory::{AllocationKind, DeviceMemory};
 use crate::program::Kernel;
@@ -26,6 +26,8 @@ pub(super) struct LaunchData<'a> {
     pub(super) queue: u64,
     /// The buffer for requests to the host, if the kernel makes such requests.
     pub(super) hostcalls: Option<Hostcalls<'a>>,
+    /// The buffer for messages that are printed when the launch is over, if the kernel writes such messages.
+    pub(super) printf: Option<PrintfBuffer<'a>>,
 }
 
 impl Drop for LaunchData<'_> {
@@ -61,6 +63,7 @@ impl<'a> LaunchData<'a> {
             packet,
             queue,
             hostcalls: None,
+            printf: None,
         };
         let metadata = &kernel.description().metadata;
         for argument in metadata.args.iter() {
@@ -71,6 +74,10 @@ impl<'a> LaunchData<'a> {
                     let hostcalls = Hostcalls::new(memory, waves)?;
                     data.hostcalls.insert(hostcalls).base
                 }
+                ValueKind::HiddenPrintfBuffer => match PrintfBuffer::new(kernel, memory)? {
+                    Some(buffer) => data.printf.insert(buffer).base,
+                    None => continue,
+                },
                 ValueKind::HiddenHeapV1 => memory.heap_state()?,
                 _ => continue,
             };
@@ -85,7 +92,7 @@ impl<'a> LaunchData<'a> {
         write_packet(&mut bytes[kernarg_bytes..], kernel, config, base);
         write_queue(&mut bytes[kernarg_bytes + PACKET_BYTES..]);
         if config.cooperative {
-            write_grid_sync(&mut bytes[grid_sync..], config.grid);
+            write_grid_sync(&mut bytes[grid_sync..], config);
         }
         memory.write(base, &bytes)?;
         Ok(data)
@@ -144,10 +151,17 @@ fn write_queue(bytes: &mut [u8]) {
     );
 }
 
-/// `MGSyncInfo` of ROCclr (`device.hpp` up to ROCm 7), which the barrier of ROCm's device library reads (`cg.cl`). For
-/// a launch on one device, only the number of workgroups, after the barrier's own two words, is not 0.
-fn write_grid_sync(bytes: &mut [u8], grid: [u32; 3]) {
-    let workgroups: u32 = grid.iter().product();
+/// `MGSyncInfo` of ROCclr (`device.hpp` up to ROCm 7), which the barriers of ROCm's device library read (`cg.cl`). For a
+/// launch on one device, only the number of workgroups, after the barrier's own two words, is not 0.
+fn write_grid_sync(bytes: &mut [u8], config: &LaunchConfig<'_>) {
+    if let Some(group) = config.group {
+        put(bytes, 0, &group.meeting.to_le_bytes());
+        put(bytes, 8, &group.rank.to_le_bytes());
+        put(bytes, 12, &group.count.to_le_bytes());
+        put(bytes, 16, &group.items_before.to_le_bytes());
+        put(bytes, 24, &group.items.to_le_bytes());
+    }
+    let workgroups: u32 = config.grid.iter().product();
     put(bytes, 40, &workgroups.to_le_bytes());
 }
 

@@ -68,6 +68,18 @@ pub enum LaunchError {
         /// Bytes needed.
         needed: usize,
     },
+    /// It waited for another launch, which failed.
+    #[error("another launch of its group failed")]
+    GroupFailed,
+    /// The kernel printed in a form that ROCm's HIP runtime cannot read.
+    #[error(
+        "kernel `{kernel}` prints as OpenCL's `printf` does, which ROCm's HIP runtime cannot read; HIP code is compiled with \
+         -mprintf-kind=buffered or hostcall"
+    )]
+    OpenClPrintf {
+        /// The kernel.
+        kernel: String,
+    },
     /// An invalid limit in the environment.
     #[error("{variable} is `{value}`: {reason}")]
     Setting {

@@ -1,6 +1,6 @@
 //! Runs all workgroups of a launch on the host's cores.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, atomic::AtomicBool};
 
 use ferrowave_gpu::GpuLimits;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -9,6 +9,7 @@ use super::{
     LaunchError, Limits,
     arguments::{self, LaunchData},
     meter::Meter,
+    printf_buffer::PrintfBuffer,
     scratch::PrivateMemory,
     start::Start,
     workers::{Grid, MOST_SUSPENDED, Outcome},
@@ -36,8 +37,27 @@ pub struct LaunchConfig<'a> {
     pub limits: Limits,
     /// Whether all workgroups run concurrently, so that they may wait for each other without limits.
     pub cooperative: bool,
+    /// The launch's place in a group of cooperative launches on several devices.
+    pub group: Option<GridGroup<'a>>,
     /// Work-items of the last workgroup along each axis, where it has fewer than the others; 0 where it does not.
     pub partial: [u32; 3],
+}
+
+/// The place of a launch in a group of launches that run at the same time and may wait for each other.
+#[derive(Clone, Copy, Debug)]
+pub struct GridGroup<'a> {
+    /// Whether a launch of the group has failed, so that the others wait for nothing.
+    pub failed: &'a AtomicBool,
+    /// The address of 8 bytes that are 0 at first, which all devices access and the barrier of the group uses.
+    pub meeting: u64,
+    /// The launch's number in the group.
+    pub rank: u32,
+    /// The number of launches.
+    pub count: u32,
+    /// Work-items of the launches before this one.
+    pub items_before: u64,
+    /// Work-items of all launches.
+    pub items: u64,
 }
 
 /// The statistics of a launch.
@@ -121,9 +141,11 @@ where
 {
     let lds_bytes = check(kernel, config)?;
     let most = config.threads.unwrap_or(usize::MAX);
+    // The launches of a group wait for each other, so that none may keep the pool's threads to itself: each runs on its
+    // caller's thread.
     let pool = POOL
         .as_ref()
-        .filter(|pool| most != 1 && pool.current_num_threads() > 1);
+        .filter(|pool| most != 1 && config.group.is_none() && pool.current_num_threads() > 1);
     let workers = pool.map_or(1, |pool| pool.current_num_threads().min(most).max(1));
     let threads: u32 = config.block.iter().product();
     let workgroups = match chosen {
@@ -179,7 +201,8 @@ where
         meter.stop();
     }
     observers.extend(left);
-    let outcome = match error {
+    let printed = data.printf.as_ref().map_or(Ok(()), PrintfBuffer::print);
+    let outcome = match error.or(printed.err()) {
         Some(error) => Err(error),
         None => Ok(LaunchSummary {
             wave_instructions: instructions,

@@ -7,6 +7,7 @@ mod hostcall;
 mod limit;
 mod meter;
 mod printf;
+mod printf_buffer;
 mod scratch;
 mod start;
 mod suspended;
@@ -15,8 +16,8 @@ mod workgroup;
 
 pub use error::{FaultReport, LaunchError};
 pub use grid::{
-    LaunchConfig, LaunchSummary, Observed, check_launch, launch, launch_observed, launch_some,
-    on_all_threads,
+    GridGroup, LaunchConfig, LaunchSummary, Observed, check_launch, launch, launch_observed,
+    launch_some, on_all_threads,
 };
 pub use limit::{
     INSTRUCTION_LIMIT_VARIABLE, Limit, LimitReport, Limits, Standing, TIMEOUT_VARIABLE, WavePlace,

@@ -149,6 +149,11 @@ impl<'a, O: Observer> Grid<'a, O> {
         let mut spare = (!self.config.cooperative).then_some(worker);
         WORKSPACE.with_borrow_mut(|kept| {
             while !self.stopped.load(Ordering::Relaxed) {
+                let group = self.config.group;
+                if group.is_some_and(|group| group.failed.load(Ordering::Relaxed)) {
+                    self.stop(0, LaunchError::GroupFailed);
+                    break;
+                }
                 let fresh = match spare {
                     Some(private) if self.suspended.len() < MOST_SUSPENDED => {
                         self.fresh().map(|number| self.place(number, private))

@@ -3,7 +3,10 @@
 use std::{
     ffi::c_void,
     slice,
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use ferrowave_hip_abi::{
@@ -19,10 +22,13 @@ use crate::{
     check,
     error::Failure,
     limits::limits,
+    runtime::Device,
     timing,
     trace::{self, Rows},
 };
-use ferrowave_emulator::dispatch::{self, FaultReport, LaunchConfig, LaunchError, Limits};
+use ferrowave_emulator::dispatch::{
+    self, FaultReport, GridGroup, LaunchConfig, LaunchError, Limits,
+};
 use ferrowave_emulator::exec::FaultKind;
 use ferrowave_emulator::memory::AllocationKind;
 use ferrowave_timing::TimingError;
@@ -157,12 +163,75 @@ pub(crate) struct Launch {
     pub(crate) kernarg: Vec<u8>,
     /// Whether all workgroups must be resident at once.
     pub(crate) cooperative: bool,
+    /// Its place among launches on several devices that wait for each other.
+    pub(crate) group: Option<Member>,
+}
+
+/// The place of a launch in a group ([`GridGroup`]).
+#[derive(Clone)]
+pub(crate) struct Member {
+    rank: u32,
+    count: u32,
+    items_before: u64,
+    items: u64,
+    meeting: Arc<Meeting>,
+}
+
+impl Member {
+    fn place(&self) -> GridGroup<'_> {
+        GridGroup {
+            failed: &self.meeting.failed,
+            meeting: self.meeting.address(),
+            rank: self.rank,
+            count: self.count,
+            items_before: self.items_before,
+            items: self.items,
+        }
+    }
+}
+
+/// The memory in which the launches of a group meet, registered with all their devices.
+struct Meeting {
+    words: Box<AtomicU64>,
+    failed: AtomicBool,
+    devices: Vec<Arc<Device>>,
+}
+
+impl Meeting {
+    fn address(&self) -> u64 {
+        self.words.as_ptr().expose_provenance() as u64
+    }
+
+    fn new(devices: &[Arc<Device>]) -> Result<Self, Failure> {
+        let mut meeting = Meeting {
+            words: Box::default(),
+            failed: AtomicBool::new(false),
+            devices: Vec::new(),
+        };
+        for device in devices {
+            device
+                .memory
+                .register(meeting.address(), size_of::<AtomicU64>())?;
+            meeting.devices.push(Arc::clone(device));
+        }
+        Ok(meeting)
+    }
+}
+
+impl Drop for Meeting {
+    fn drop(&mut self) {
+        for device in &self.devices {
+            // `new` registered it, and only this value knows the address.
+            let _ = device.memory.free(self.address());
+        }
+    }
 }
 
 impl From<LaunchError> for Failure {
     fn from(error: LaunchError) -> Self {
         let code = match &error {
             LaunchError::Fault(report) => fault_code(report),
+            LaunchError::GroupFailed => hipError_t::hipErrorLaunchFailure,
             LaunchError::Memory(_) => hipError_t::hipErrorOutOfMemory,
             LaunchError::Limit(_) => hipError_t::hipErrorLaunchTimeOut,
             LaunchError::TooManyAtOnce { .. } => hipError_t::hipErrorCooperativeLaunchTooLarge,
@@ -215,6 +284,7 @@ impl Launch {
             shape,
             kernarg,
             cooperative: false,
+            group: None,
         };
         dispatch::check_launch(&launch.function.kernel, &launch.config())?;
         Ok(launch)
@@ -231,12 +301,21 @@ impl Launch {
             threads: config.threads,
             limits: Limits::NONE,
             cooperative: self.cooperative,
+            group: self.group.as_ref().map(Member::place),
             partial: self.shape.partial,
         }
     }
 
-    /// Runs the launch.
+    /// Runs the launch. If it fails, the others of its group fail, too.
     pub(crate) fn run(&self) -> Result<(), Failure> {
+        let ran = self.run_alone();
+        if let (Err(_), Some(member)) = (&ran, &self.group) {
+            member.meeting.failed.store(true, Ordering::Relaxed);
+        }
+        ran
+    }
+
+    fn run_alone(&self) -> Result<(), Failure> {
         let config = LaunchConfig {
             limits: limits()?,
             ..self.config()
@@ -294,6 +373,30 @@ impl Launch {
         };
         dispatch::check_launch(&self.function.kernel, &cooperative.config())?;
         Ok(cooperative)
+    }
+
+    /// Makes a group of cooperative launches, which may wait for each other.
+    pub(crate) fn join(launches: &mut [Launch]) -> Result<(), Failure> {
+        let devices = launches.iter().map(|launch| &launch.function.device);
+        let devices: Vec<_> = devices.map(Arc::clone).collect();
+        let meeting = Arc::new(Meeting::new(&devices)?);
+        let items = |launch: &Launch| -> u64 {
+            let Shape { grid, block, .. } = launch.shape;
+            grid.into_iter().chain(block).map(u64::from).product()
+        };
+        let (count, all) = (launches.len(), launches.iter().map(items).sum());
+        let mut items_before = 0;
+        for (rank, launch) in launches.iter_mut().enumerate() {
+            launch.group = Some(Member {
+                rank: rank as u32,
+                count: count as u32,
+                items_before,
+                items: all,
+                meeting: Arc::clone(&meeting),
+            });
+            items_before += items(launch);
+        }
+        Ok(())
     }
 
     /// Grid, workgroup size, dynamic LDS and explicit arguments, for a trace.

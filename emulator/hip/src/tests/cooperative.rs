@@ -4,18 +4,22 @@ use super::*;
 
 /// Assembles `meet.s` for a GPU.
 pub(super) fn meet(gpu: Gpu) -> hipFunction_t {
+    assembled(gpu, include_str!("meet.s"), c"meet")
+}
+
+fn assembled(gpu: Gpu, text: &str, name: &CStr) -> hipFunction_t {
     let (returns, coherent, accumulators) = match gpu {
         Gpu::Gfx908 => ("glc", "glc", ""),
         Gpu::Gfx90a => ("glc", "glc", ".amdhsa_accum_offset 8"),
         _ => ("sc0", "sc1", ".amdhsa_accum_offset 8"),
     };
-    let text = include_str!("meet.s")
+    let text = text
         .replace("RETURNS\n", &format!("{returns}\n"))
         .replace("COHERENT\n", &format!("{coherent}\n"))
         .replace("ACCUM_OFFSET\n", &format!("{accumulators}\n"));
     let toolchain = Toolchain::channel(Toolchain::TESTED_CHANNEL).expect("the pinned toolchain");
     let object = Assembly::new(gpu, &text).assemble(&toolchain);
-    kernel(load(&object.expect("LLVM assembles the test")), c"meet")
+    kernel(load(&object.expect("LLVM assembles the test")), name)
 }
 
 /// A cooperative launch of `meet` on a stream.
@@ -68,6 +72,68 @@ fn workgroups_meet_as_rocms_library_has_them() {
             );
         }
     }
+}
+
+/// Launches `grids` of one workgroup on each device, with another number of work-items on each, to store at `outs`.
+fn launch_grids(devices: &[(hipFunction_t, hipStream_t)], outs: &[*mut c_void]) -> hipError_t {
+    let mut outs = outs.to_vec();
+    let mut parameters: Vec<[*mut c_void; 1]> = outs
+        .iter_mut()
+        .map(|out| [(&raw mut *out).cast()])
+        .collect();
+    let launches = devices.iter().zip(&mut parameters).enumerate();
+    let mut list: Vec<_> = launches
+        .map(
+            |(index, (&(function, stream), parameters))| hipFunctionLaunchParams {
+                function,
+                gridDimX: 1,
+                gridDimY: 1,
+                gridDimZ: 1,
+                blockDimX: 1 + 2 * index as c_uint,
+                blockDimY: 1,
+                blockDimZ: 1,
+                sharedMemBytes: 0,
+                hStream: stream,
+                kernelParams: parameters.as_mut_ptr(),
+            },
+        )
+        .collect();
+    // SAFETY: the list and the arguments are valid until the launches are done, for which the call waits.
+    unsafe {
+        hipModuleLaunchCooperativeKernelMultiDevice(list.as_mut_ptr(), list.len() as c_uint, 0)
+    }
+}
+
+#[test]
+fn grids_of_several_devices_meet() {
+    let gpus = [Gpu::Gfx942, Gpu::Gfx90a, Gpu::Gfx908];
+    let devices = gpus.map(TestDevice::new);
+    let mut outs = Vec::new();
+    let parts: Vec<_> = gpus
+        .iter()
+        .zip(&devices)
+        .map(|(&gpu, device)| {
+            device.make_current();
+            outs.push(buffer(&[7; 64]));
+            let function = assembled(gpu, include_str!("grids.s"), c"grids");
+            (function, stream())
+        })
+        .collect();
+    // Rank, grids, work-items of the grids before, work-items of all.
+    let expected = [[0, 3, 0, 9], [1, 3, 1, 9], [2, 3, 4, 9]];
+    for _ in 0..2 {
+        succeeds(launch_grids(&parts, &outs));
+        for (out, expected) in outs.iter().zip(expected) {
+            assert_eq!(contents(*out, 64)[..4], expected);
+        }
+    }
+    // One device alone is a group, too.
+    succeeds(launch_grids(&parts[..1], &outs[..1]));
+    assert_eq!(contents(outs[0], 64)[..4], [0, 1, 0, 1]);
+    // If one faults, the others do not wait for it.
+    outs[1] = ptr::without_provenance_mut(64);
+    let failed = launch_grids(&parts, &outs);
+    assert_ne!(failed, hipError_t::hipSuccess);
 }
 
 #[test]
