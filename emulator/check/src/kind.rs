@@ -5,7 +5,7 @@ use std::fmt;
 /// A check that can be enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Check {
-    /// Global memory: bounds, freed memory, alignment, uninitialized memory.
+    /// Global memory: bounds, freed memory, alignment, uninitialized memory, atomic operations that do nothing.
     Memory,
     /// LDS: bounds, uninitialized bytes, races between waves, accesses in flight at a barrier.
     Lds,
@@ -88,6 +88,8 @@ pub enum Kind {
     Misaligned,
     /// A read of uninitialized global memory.
     UninitializedMemory,
+    /// A floating-point atomic operation on fine-grained memory, on a GPU where it does nothing.
+    FineGrainedAtomic,
     /// An access outside the workgroup's LDS.
     LdsOutOfBounds,
     /// A read of LDS that no wave of the workgroup has written.
@@ -119,11 +121,12 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 17] = [
+    pub const ALL: [Kind; 18] = [
         Kind::OutOfBounds,
         Kind::UseAfterFree,
         Kind::Misaligned,
         Kind::UninitializedMemory,
+        Kind::FineGrainedAtomic,
         Kind::LdsOutOfBounds,
         Kind::UninitializedLds,
         Kind::LdsRace,
@@ -146,6 +149,7 @@ impl Kind {
             Kind::UseAfterFree => "use-after-free",
             Kind::Misaligned => "misaligned",
             Kind::UninitializedMemory => "uninitialized-memory",
+            Kind::FineGrainedAtomic => "fine-grained-atomic",
             Kind::LdsOutOfBounds => "lds-out-of-bounds",
             Kind::UninitializedLds => "uninitialized-lds",
             Kind::LdsRace => "lds-race",
@@ -174,6 +178,9 @@ impl Kind {
             }
             Kind::UninitializedMemory => {
                 "A kernel reads bytes of an allocation that neither the host nor a kernel has written."
+            }
+            Kind::FineGrainedAtomic => {
+                "A floating-point atomic operation accesses fine-grained memory, where this GPU does nothing and returns 0."
             }
             Kind::LdsOutOfBounds => {
                 "An access lies outside the workgroup's LDS, where a GPU writes nothing and reads 0."

@@ -331,7 +331,8 @@ impl Checker {
         let is_chosen = |check| setup.checks.contains(&check);
         let shared = setup.registers.clone();
         Checker {
-            memory: is_chosen(Check::Memory).then(|| memory::Memory::new(setup.written.clone())),
+            memory: is_chosen(Check::Memory)
+                .then(|| memory::Memory::new(setup.written.clone(), setup.gpu)),
             lds: is_chosen(Check::Lds).then(lds::Lds::default),
             races: is_chosen(Check::Races).then(|| races::Races::new(setup.races.clone())),
             waits: is_chosen(Check::Waits).then(waits::Waits::default),

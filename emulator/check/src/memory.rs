@@ -1,5 +1,5 @@
-//! Global memory: reads past an allocation but within its last page, uninitialized bytes, and addresses that the
-//! hardware silently changes.
+//! Global memory: reads past an allocation but within its last page, uninitialized bytes, addresses that the hardware
+//! silently changes, and atomic operations that do nothing.
 
 use std::sync::Arc;
 
@@ -7,18 +7,72 @@ use super::{
     Access, Example, Findings, Interest, Key, Kind, Side, Step, Watch, allocations::Allocations,
     faults, names::bytes_text, spans::Span,
 };
-use ferrowave_emulator::exec::{Context, Facts, GroupStart, ObservedAccess, Space, Wave};
+use ferrowave_emulator::exec::{
+    Context, Facts, GroupStart, ObservedAccess, Space, Wave, does_nothing_on_fine_grained,
+};
 use ferrowave_emulator::memory::{Reach, View, Written};
+use ferrowave_gpu::Gpu;
 use ferrowave_isa::{Category, Effect, Format, Source};
 
 /// The check. Each allocation with tracked writes has its record of written bytes.
 pub(super) struct Memory {
     allocations: Allocations<Arc<Written>>,
+    gpu: Gpu,
 }
 
 impl Memory {
-    pub(super) fn new(allocations: Allocations<Arc<Written>>) -> Self {
-        Memory { allocations }
+    pub(super) fn new(allocations: Allocations<Arc<Written>>, gpu: Gpu) -> Self {
+        Memory { allocations, gpu }
+    }
+
+    /// Reports an atomic operation that does nothing on some lanes, because their memory is fine-grained.
+    #[cold]
+    fn idle(
+        &self,
+        context: &Context<'_>,
+        step: &Step<'_>,
+        wave: u32,
+        observed: &ObservedAccess<'_>,
+        findings: &mut Findings,
+    ) {
+        let instruction = context.code.instruction(step.index);
+        if !instruction.is_some_and(|i| does_nothing_on_fine_grained(self.gpu, i)) {
+            return;
+        }
+        let idle = observed
+            .iter()
+            .filter(|(_, address)| context.memory.reach(*address).is_fine_grained());
+        let (mut lanes, mut first) = (0, None);
+        for (lane, address) in idle {
+            lanes |= 1 << lane;
+            first.get_or_insert(address);
+        }
+        let Some(address) = first else {
+            return;
+        };
+        let key = Key {
+            kind: Kind::FineGrainedAtomic,
+            index: step.index,
+            other: None,
+        };
+        findings.add(key, |workgroup| Example {
+            side: Side {
+                index: step.index,
+                workgroup,
+                wave,
+                lanes,
+                what: format!(
+                    "does nothing with {} of fine-grained memory, and returns 0, on {}",
+                    bytes_text(observed.bytes),
+                    self.gpu
+                ),
+            },
+            access: Some(Access::Global {
+                address,
+                bytes: observed.bytes,
+            }),
+            other: None,
+        });
     }
 
     fn record(
@@ -211,6 +265,9 @@ impl Watch for Memory {
             if !observed.write {
                 let (memory, accessed) = (context.memory, (&observed, spans));
                 Self::stray(memory, step, wave.index, accessed, begins, findings);
+            }
+            if step.facts.effect == Effect::Atomic && context.memory.has_fine_grained() {
+                self.idle(context, step, wave.index, &observed, findings);
             }
             self.record(step, wave.index, (&observed, spans), findings);
         }

@@ -55,6 +55,144 @@ fn accesses_past_the_end() {
     assert_eq!(findings[0].wave.lanes.len(), 64);
 }
 
+/// Which floating-point atomic operations do nothing on fine-grained memory: ROCm's documentation, «Hardware atomics
+/// operation support».
+#[test]
+fn float_atomics_on_fine_grained_memory() {
+    const CASES: [(Gpu, &str, bool); 12] = [
+        (Gpu::Gfx908, "global_atomic_add_f32 v1, v2, s[4:5]", true),
+        (
+            Gpu::Gfx90a,
+            "global_atomic_add_f32 v4, v1, v2, s[4:5] glc",
+            true,
+        ),
+        (
+            Gpu::Gfx90a,
+            "global_atomic_pk_add_f16 v4, v1, v2, s[4:5] glc",
+            true,
+        ),
+        (
+            Gpu::Gfx90a,
+            "global_atomic_add_f64 v[4:5], v3, v[6:7], s[4:5] glc",
+            true,
+        ),
+        (
+            Gpu::Gfx90a,
+            "global_atomic_max_f64 v[4:5], v3, v[6:7], s[4:5] glc",
+            true,
+        ),
+        (
+            Gpu::Gfx90a,
+            "flat_atomic_add_f64 v[4:5], v[8:9], v[6:7] glc",
+            true,
+        ),
+        (
+            Gpu::Gfx90a,
+            "buffer_atomic_add_f32 v2, v1, s[12:15], 0 offen",
+            true,
+        ),
+        (
+            Gpu::Gfx90a,
+            "global_atomic_add v4, v1, v2, s[4:5] glc",
+            false,
+        ),
+        (
+            Gpu::Gfx942,
+            "global_atomic_add_f32 v4, v1, v2, s[4:5] sc0",
+            false,
+        ),
+        (
+            Gpu::Gfx942,
+            "global_atomic_add_f64 v[4:5], v3, v[6:7], s[4:5] sc0",
+            false,
+        ),
+        (
+            Gpu::Gfx1100,
+            "global_atomic_max_f32 v4, v1, v2, s[4:5] glc",
+            true,
+        ),
+        (
+            Gpu::Gfx1100,
+            "global_atomic_add_u32 v4, v1, v2, s[4:5] glc",
+            false,
+        ),
+    ];
+    // 2 in f32, in each half, and in the high half of f64.
+    const OLD: [u32; 2] = [0x4000_4000, 0x4000_0000];
+    for (gpu, line, is_l2_only) in CASES {
+        let wait = match gpu {
+            Gpu::Gfx1100 => "s_waitcnt_vscnt null, 0",
+            _ => "s_nop 0",
+        };
+        // v1, v3 and v[8:9] are the lane's place for 4 and 8 bytes; v2 and v[6:7] are 8.
+        let body = format!(
+            "{OFFSET}
+  v_lshlrev_b32_e32 v3, 3, v0
+  v_mov_b32_e32 v2, 0x41000000
+  v_mov_b32_e32 v6, 0
+  v_mov_b32_e32 v7, 0x40200000
+  v_mov_b32_e32 v4, 1
+  v_mov_b32_e32 v5, 1
+  v_mov_b32_e32 v9, s5
+  v_mov_b32_e32 v10, s4
+  v_or_b32_e32 v8, v10, v3
+  s_mov_b32 s12, s4
+  s_mov_b32 s13, s5
+  s_mov_b32 s14, 0x1000
+  s_mov_b32 s15, 0x00027000
+  {line}
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+  {wait}
+  global_store_dword v1, v4, s[6:7]
+"
+        );
+        for fine in [false, true] {
+            let (checked, after, returned) = Small::new(gpu, &body).run(|kernel, config| {
+                let buffers = config.kernarg.as_chunks::<8>().0;
+                let [buffer, result] = [0, 1].map(|index| u64::from_le_bytes(buffers[index]));
+                let memory = kernel.memory();
+                memory.set_fine_grained(buffer, fine).expect("it exists");
+                let old: Vec<u8> = OLD.iter().flat_map(|word| word.to_le_bytes()).collect();
+                memory.fill(buffer, &old, 512).expect("inside the buffer");
+                let checked = ferrowave_check::launch(kernel, config, &MEMORY.into());
+                let read = |address| {
+                    let mut words = [0; 8];
+                    memory.read(address, &mut words).expect("inside");
+                    words
+                        .as_chunks()
+                        .0
+                        .iter()
+                        .map(|word| u32::from_le_bytes(*word))
+                        .collect::<Vec<_>>()
+                };
+                (checked.expect("it starts"), read(buffer), read(result))
+            });
+            assert!(checked.outcome.is_ok(), "{line}: {:?}", checked.outcome);
+            let does_nothing = fine && is_l2_only;
+            assert_eq!(after == OLD, does_nothing, "{gpu}: {line}: {after:x?}");
+            let returns = line.contains("glc") || line.contains("sc0");
+            if returns {
+                let is_wide = line.contains("f64");
+                let expected = match (does_nothing, is_wide) {
+                    (true, _) => 0,
+                    (false, _) => OLD[0],
+                };
+                assert_eq!(returned[0], expected, "{gpu}: {line}");
+            }
+            let found = names(&checked.findings);
+            match does_nothing {
+                true => {
+                    assert_eq!(found, [("fine-grained-atomic", line.to_owned())]);
+                    let text = checked.findings[0].to_string();
+                    let what = format!("of fine-grained memory, and returns 0, on {gpu}");
+                    assert!(text.contains(&what), "{text}");
+                }
+                false => assert!(found.is_empty(), "{gpu}: {line}: {found:?}"),
+            }
+        }
+    }
+}
+
 /// Reads that stay in an allocation's last page: a GPU does not notice them.
 #[test]
 fn reads_behind_the_end_are_found_unless_a_scalar_load_was_widened() {

@@ -7,11 +7,58 @@ use super::{
     access::Access,
     operation::{Flow, Operation},
 };
-use ferrowave_isa::run::{ATOMICS, Atomic};
+use crate::memory::{Reach, View};
+use ferrowave_gpu::Gpu;
+use ferrowave_isa::{
+    Instruction,
+    run::{ATOMICS, Atomic, Run},
+};
+
+/// The bit of an [`Operation`]'s `detail` for an operation that only the L2 cache has.
+const IN_L2_ONLY: u8 = 0x80;
+
+/// The `detail` of an atomic operation on global memory.
+pub(crate) fn detail(gpu: Gpu, atomic: Atomic) -> u8 {
+    atomic as u8
+        | match is_in_l2_only(gpu, atomic) {
+            true => IN_L2_ONLY,
+            false => 0,
+        }
+}
 
 /// The operation in an [`Operation`]'s `detail`.
 pub(crate) fn from_detail(detail: u8) -> Atomic {
-    ATOMICS[usize::from(detail) % ATOMICS.len()]
+    ATOMICS[usize::from(detail & !IN_L2_ONLY) % ATOMICS.len()]
+}
+
+/// Whether the L2 cache has an operation and the fabric has not. Fine-grained memory is not cached for writing; there, such an
+/// operation does nothing and returns 0 (ROCm's documentation, «Hardware atomics operation support», which calls it NOP).
+const fn is_in_l2_only(gpu: Gpu, atomic: Atomic) -> bool {
+    match gpu {
+        Gpu::Gfx908 => matches!(atomic, Atomic::AddF32 | Atomic::PackedAddF16),
+        Gpu::Gfx90a => matches!(
+            atomic,
+            Atomic::AddF32
+                | Atomic::PackedAddF16
+                | Atomic::AddF64
+                | Atomic::MinF64
+                | Atomic::MaxF64
+        ),
+        Gpu::Gfx1100 | Gpu::Gfx1101 | Gpu::Gfx1102 | Gpu::Gfx1150 | Gpu::Gfx1151 => {
+            matches!(atomic, Atomic::AddF32 | Atomic::MinF32 | Atomic::MaxF32)
+        }
+        Gpu::Gfx942 | Gpu::Gfx950 | Gpu::Gfx1200 | Gpu::Gfx1201 => false,
+    }
+}
+
+/// Whether an instruction does nothing on fine-grained memory.
+pub fn does_nothing_on_fine_grained(gpu: Gpu, instruction: &Instruction) -> bool {
+    match instruction.run() {
+        Run::GlobalAtomic(op) | Run::GlobalAtomic64(op) => is_in_l2_only(gpu, op),
+        Run::FlatAtomic(op) | Run::FlatAtomic64(op) => is_in_l2_only(gpu, op),
+        Run::BufferAtomic(op) | Run::BufferAtomic64(op) => is_in_l2_only(gpu, op),
+        _ => false,
+    }
 }
 
 fn halves(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
@@ -178,6 +225,20 @@ pub(crate) unsafe fn update64(address: u64, atomic: Atomic, data: u64, compare: 
     )
 }
 
+/// The lanes whose memory is fine-grained.
+#[cold]
+#[inline(never)]
+fn in_fine_grained<const C: usize>(memory: &View, access: &Access<C>) -> u64 {
+    let (mut reach, mut lanes) = (Reach::NOTHING, 0);
+    access.each(|lane, address| {
+        if !reach.covers(address, address + 1, false) {
+            reach = memory.reach(address);
+        }
+        lanes |= u64::from(reach.is_fine_grained()) << lane;
+    });
+    lanes
+}
+
 /// Updates memory at each active lane's address with the data in source 1 (the value to compare follows it). Writes the
 /// old value to the result if `control[0]` says so. Skips misaligned lanes, and returns the first of them with its
 /// address.
@@ -185,9 +246,14 @@ pub(crate) unsafe fn update64(address: u64, atomic: Atomic, data: u64, compare: 
 pub(super) fn on_lanes<const WIDE: bool, const C: usize>(
     w: &mut Wave<C>,
     o: &Operation,
+    memory: &View,
     access: &Access<C>,
 ) -> Option<(usize, u64)> {
     let atomic = from_detail(o.detail);
+    let nothing_on = match o.detail & IN_L2_ONLY != 0 && memory.has_fine_grained() {
+        true => in_fine_grained(memory, access),
+        false => 0,
+    };
     let bytes = if WIDE { 8 } else { 4 };
     let mut misaligned = None;
     access.each(|lane, address| {
@@ -197,7 +263,9 @@ pub(super) fn on_lanes<const WIDE: bool, const C: usize>(
         }
         let register =
             |w: &Wave<C>, index: u16| w.lanes(o.src[1].register + index).as_array()[lane];
-        let old = if WIDE {
+        let old = if nothing_on >> lane & 1 != 0 {
+            0
+        } else if WIDE {
             let data = u64::from(register(w, 0)) | u64::from(register(w, 1)) << 32;
             let compare = u64::from(register(w, 2)) | u64::from(register(w, 3)) << 32;
             // SAFETY: the lane is active, so its bytes were checked, and the address is aligned.

@@ -256,7 +256,7 @@ fn atomically<const WIDE: bool, const C: usize>(
         Ok(access) => access,
         Err(flow) => return flow,
     };
-    let misaligned = atomic::on_lanes::<WIDE, C>(w, o, &access);
+    let misaligned = atomic::on_lanes::<WIDE, C>(w, o, c.memory, &access);
     if o.control[0] != 0 {
         clear(w, o.dst, 1 + u16::from(WIDE), target.exec & !inside);
     }

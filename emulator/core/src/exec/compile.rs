@@ -5,6 +5,7 @@ use ferrowave_gpu::{Family, Gpu};
 use super::{
     ACCUMULATORS, PRIVATE_APERTURE, SHARED_APERTURE,
     access::RECENT,
+    atomic,
     buffer::{self, Buffers, typed},
     compare, control,
     convert::{self, narrowing, widening},
@@ -276,6 +277,7 @@ impl<const C: usize> Compiler<'_, C> {
             return Ok((handler, 0));
         }
         let gpu = self.gpu;
+        let atomic = |op| atomic::detail(gpu, op);
         // What moves data across a whole wave in ways that only CDNA has.
         let wide = || b.for_64_lanes().ok_or(Refused);
         let writes_exec = u8::from(i.writes_exec());
@@ -386,12 +388,12 @@ impl<const C: usize> Compiler<'_, C> {
             Run::ScalarMemoryAtomic64(op) => {
                 with((scalar_memory::atomic::<true, C>(b, i), op as u8))
             }
-            Run::GlobalAtomic(op) => with((global::atomic::<false, false, C>(b), op as u8)),
-            Run::GlobalAtomic64(op) => with((global::atomic::<false, true, C>(b), op as u8)),
-            Run::FlatAtomic(op) => with((global::atomic::<true, false, C>(b), op as u8)),
-            Run::FlatAtomic64(op) => with((global::atomic::<true, true, C>(b), op as u8)),
-            Run::BufferAtomic(op) => with((buffer::atomic::<false, C>(b), op as u8)),
-            Run::BufferAtomic64(op) => with((buffer::atomic::<true, C>(b), op as u8)),
+            Run::GlobalAtomic(op) => with((global::atomic::<false, false, C>(b), atomic(op))),
+            Run::GlobalAtomic64(op) => with((global::atomic::<false, true, C>(b), atomic(op))),
+            Run::FlatAtomic(op) => with((global::atomic::<true, false, C>(b), atomic(op))),
+            Run::FlatAtomic64(op) => with((global::atomic::<true, true, C>(b), atomic(op))),
+            Run::BufferAtomic(op) => with((buffer::atomic::<false, C>(b), atomic(op))),
+            Run::BufferAtomic64(op) => with((buffer::atomic::<true, C>(b), atomic(op))),
             Run::LdsAtomic(op) => with((lds::atomic::<false, C>(b, i), op as u8)),
             Run::LdsAtomic64(op) => with((lds::atomic::<true, C>(b, i), op as u8)),
             Run::LdsExchangeAtomic(op) => with((lds_exchange::atomic::<false, C>(b), op as u8)),

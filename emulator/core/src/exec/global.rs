@@ -366,9 +366,9 @@ fn atomically<const FLAT: bool, const WIDE: bool, const C: usize>(
     o: &Operation,
 ) -> Flow {
     let bytes = if WIDE { 8 } else { 4 };
-    let mut misaligned = None;
+    let (mut misaligned, memory) = (None, c.memory);
     let mut update = |w: &mut Wave<C>, access: &Access<C>| {
-        let lane = atomic::on_lanes::<WIDE, C>(w, o, access);
+        let lane = atomic::on_lanes::<WIDE, C>(w, o, memory, access);
         misaligned = misaligned.or(lane);
     };
     let flow = if FLAT {
@@ -380,7 +380,9 @@ fn atomically<const FLAT: bool, const WIDE: bool, const C: usize>(
                 return c.fail(FaultKind::Unsupported { what: what.into() });
             }
             match private.access(c, o, 0, bytes, true) {
-                Ok(access) => in_private = atomic::on_lanes::<WIDE, C>(w, o, &access),
+                Ok(access) => {
+                    in_private = atomic::on_lanes::<WIDE, C>(w, o, memory, &access);
+                }
                 Err(flow) => return flow,
             }
             Flow::Next

@@ -65,6 +65,7 @@ mod wave;
 mod wmma;
 
 pub use access_pattern::{ByPlace, ByShape, Kept, ObservedAccess, OutsideLds, Shape, Space};
+pub use atomic::does_nothing_on_fine_grained;
 pub use code::{Code, FactsTable, Unsupported};
 pub use fault::{Fault, FaultKind};
 pub use mfma::{MATRIX_VARIABLE, MatrixSettingError, MatrixSums};

@@ -222,6 +222,7 @@ impl DeviceMemory {
                 base: address,
                 bytes,
                 kind: AllocationKind::Mapped,
+                fine_grained: false,
             };
             let allocation = Allocation {
                 block: Arc::new(block),

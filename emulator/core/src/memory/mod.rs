@@ -89,6 +89,9 @@ pub struct AllocationInfo {
     pub bytes: usize,
     /// What it is for.
     pub kind: AllocationKind,
+    /// Whether it is fine-grained: coherent with the host while a kernel runs. A GPU does not cache it for writing, so that
+    /// atomic operations go to the fabric, which has fewer of them than the L2 cache.
+    pub fine_grained: bool,
 }
 
 impl AllocationInfo {
@@ -111,7 +114,9 @@ impl AllocationInfo {
 
 impl fmt::Display for AllocationInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AllocationInfo { base, bytes, kind } = self;
+        let AllocationInfo {
+            base, bytes, kind, ..
+        } = self;
         write!(f, "the {kind} of {bytes} bytes at {base:#x}")
     }
 }
@@ -328,7 +333,12 @@ impl DeviceMemory {
         }
         let base = block.base();
         state.forget_freed(block.extent());
-        let info = AllocationInfo { base, bytes, kind };
+        let info = AllocationInfo {
+            base,
+            bytes,
+            kind,
+            fine_grained: false,
+        };
         let allocation = Allocation {
             block: Arc::new(block),
             info,
@@ -375,6 +385,7 @@ impl DeviceMemory {
             base: address,
             bytes,
             kind: AllocationKind::Registered,
+            fine_grained: false,
         };
         let allocation = Allocation {
             block: Arc::new(block),
@@ -385,6 +396,21 @@ impl DeviceMemory {
         };
         state.forget_freed((address, bytes));
         state.allocations.insert(address, allocation);
+        state.view = None;
+        Ok(())
+    }
+
+    /// Makes an allocation fine-grained or not ([`AllocationInfo::fine_grained`]), by its first address.
+    pub fn set_fine_grained(&self, address: u64, fine_grained: bool) -> Result<(), MemoryError> {
+        let mut state = self.state();
+        let allocation = state
+            .allocations
+            .get_mut(&address)
+            .ok_or(MemoryError::NotAnAllocation { address })?;
+        allocation.info.fine_grained = fine_grained;
+        for reach in &mut allocation.reaches {
+            reach.set_fine_grained(fine_grained);
+        }
         state.view = None;
         Ok(())
     }
@@ -446,6 +472,7 @@ impl DeviceMemory {
         }
         reaches.sort_by_key(|reach| reach.base);
         let view = Arc::new(View {
+            has_fine_grained: reaches.iter().any(Reach::is_fine_grained),
             reaches,
             infos,
             written,

@@ -45,6 +45,7 @@ impl Peers {
         let (infos, written) = places.into_iter().unzip();
         let freed = own.freed.clone();
         Arc::new(View {
+            has_fine_grained: reaches.iter().any(Reach::is_fine_grained),
             reaches,
             infos,
             written,

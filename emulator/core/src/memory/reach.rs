@@ -16,6 +16,7 @@ pub struct Reach {
     /// The end of the allocation, and so for writes.
     allocated: u64,
     writable: bool,
+    fine_grained: bool,
 }
 
 impl Reach {
@@ -31,6 +32,7 @@ impl Reach {
         end: 0,
         allocated: 0,
         writable: false,
+        fine_grained: false,
     };
 
     /// The range of a whole allocation.
@@ -40,6 +42,7 @@ impl Reach {
             end: info.readable_end(),
             allocated: info.end(),
             writable: true,
+            fine_grained: info.fine_grained,
         }
     }
 
@@ -69,6 +72,15 @@ impl Reach {
 
     pub(super) const fn is_writable(&self) -> bool {
         self.writable
+    }
+
+    /// As [`AllocationInfo::fine_grained`].
+    pub const fn is_fine_grained(&self) -> bool {
+        self.fine_grained
+    }
+
+    pub(super) const fn set_fine_grained(&mut self, fine_grained: bool) {
+        self.fine_grained = fine_grained;
     }
 
     #[inline(always)]
@@ -119,6 +131,7 @@ mod tests {
             end: 0x1_0000_0200,
             allocated: 0x1_0000_0180,
             writable: true,
+            fine_grained: false,
         };
         assert_eq!(reach.offsets(0x1_0000_0000, 4, false), Some((0x100, 0x1fc)));
         assert_eq!(reach.offsets(0x1_0000_0180, 4, false), Some((0, 0x7c)));
@@ -137,6 +150,7 @@ mod tests {
             end: 0x3_0000_0000,
             allocated: 0x3_0000_0000,
             writable: true,
+            fine_grained: false,
         };
         assert_eq!(large.offsets(0, 16, true), Some((0x100, u32::MAX)));
         assert_eq!(Reach::NOTHING.offsets(0, 1, false), None);
@@ -149,6 +163,7 @@ mod tests {
             end: 0x1100,
             allocated: 0x100 + 76,
             writable: true,
+            fine_grained: false,
         };
         let leaves =
             |from: u64, to: u64, scalar| reach.is_left_by(0x100 + from, 0x100 + to, scalar);

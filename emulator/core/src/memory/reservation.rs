@@ -67,6 +67,7 @@ impl DeviceMemory {
             base,
             bytes,
             kind: AllocationKind::Device,
+            fine_grained: false,
         };
         let allocation = Allocation {
             block: Arc::clone(&place.block),

@@ -7,6 +7,7 @@ use super::{AllocationInfo, Reach, Written, block::Block};
 /// The allocations that existed at one moment.
 pub struct View {
     pub(super) reaches: Vec<Reach>,
+    pub(super) has_fine_grained: bool,
     pub(super) infos: Vec<AllocationInfo>,
     /// For each allocation its written bytes, if the memory tracks writes.
     pub(super) written: Vec<Option<Arc<Written>>>,
@@ -24,6 +25,11 @@ impl View {
             Some(reach) if address < reach.end => reach,
             _ => Reach::NOTHING,
         }
+    }
+
+    /// Whether some memory is fine-grained.
+    pub fn has_fine_grained(&self) -> bool {
+        self.has_fine_grained
     }
 
     /// The allocations, sorted by address.
