@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Our own HIP programs in C++, built by Debian's clang with ROCm's headers: plain and compressed bundles, workgroups that wait
-# for each other, and kernels that print, assert and allocate.
+# for each other, on one device and on several, kernels that print, assert and allocate, and atomic operations on fine-grained
+# memory.
 #
 #   hip.sh sample|full
 set -euo pipefail
@@ -14,16 +15,20 @@ libraries
 inside=${ours#"$debian"}
 cp "$here"/hip/*.hip "$ours"
 devices="gfx942 gfx90a gfx1100 gfx1151"
-variants="program--no-offload-compress program--offload-compress cooperative--no-offload-compress host--no-offload-compress"
+variants="program--no-offload-compress program--offload-compress cooperative--no-offload-compress host--no-offload-compress
+    host-DBUFFERED fine_grained--no-offload-compress grids--no-offload-compress"
 bitcode=$(cd "$debian" && ls -d usr/lib/"$llvm"/lib/clang/*/amdgcn/bitcode | tail -1)
 for variant in $variants; do
     case $variant in
-    host-*) device_library=--rocm-device-lib-path=/$bitcode ;;
+    host-* | fine_grained-* | grids-*) device_library=--rocm-device-lib-path=/$bitcode ;;
     *) device_library=-nogpulib ;;
     esac
+    case $variant in
+    *BUFFERED) device_library+=" -mprintf-kind=buffered" ;;
+    esac
     # shellcheck disable=SC2086 # Several options.
-    run_in_debian clang++ -x hip --rocm-path=/usr ${devices//gfx/--offload-arch=gfx} "$device_library" "--${variant#*--}" \
-        -std=c++17 -O2 "$inside/${variant%%--*}.hip" -o "$inside/$variant" -L "$inside" -lamdhip64
+    run_in_debian clang++ -x hip --rocm-path=/usr ${devices//gfx/--offload-arch=gfx} $device_library "-${variant#*-}" \
+        -std=c++17 -O2 "$inside/${variant%%-*}.hip" -o "$inside/$variant" -L "$inside" -lamdhip64
 done
 for device in $devices; do
     export FERROWAVE_DEVICE=emulator:$device
@@ -35,6 +40,14 @@ for device in $devices; do
             echo "failed $variant: $(tail -1 "$log")"
         fi
     done > "$work/$device"
+    # Two devices, and a grid whose partner faults.
+    log=$work/$device-two.log
+    if run_in_debian "FERROWAVE_DEVICE=emulator:$device,emulator:gfx90a" "$inside/grids--no-offload-compress" faults \
+        > "$log" 2>&1 && grep -qx passed "$log"; then
+        echo "passed grids on two devices"
+    else
+        echo "failed grids on two devices: $(tail -1 "$log")"
+    fi >> "$work/$device"
     # A failed assertion ends the launch with an error, and says so.
     log=$work/$device-assert.log
     if run_in_debian "$inside/host--no-offload-compress" assert > "$log" 2>&1 && [ "$(grep -c "int(threadIdx.x) < most' failed" "$log")" = 4 ]; then

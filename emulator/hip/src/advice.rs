@@ -1,4 +1,4 @@
-//! Advice about memory and prefetches, which have no effect but on what queries answer.
+//! Advice about memory and prefetches. Advice about its grain has an effect, the rest only on what queries answer.
 
 use std::{
     ffi::{c_int, c_uint, c_void},
@@ -15,6 +15,7 @@ use ferrowave_hip_abi::{
 use super::{
     error::Failure,
     objects::{
+        allocation::set_fine_grained,
         owner::{AddressOwner, owner_of},
         stream::stream,
     },
@@ -61,6 +62,15 @@ impl Known {
             false => Err(Failure::value(format_args!(
                 "{address:p} is not memory of hipMallocManaged"
             ))),
+        }
+    }
+
+    /// Makes the allocation coarse-grained if the program advised so for all of it, otherwise fine-grained.
+    fn set_grain(&self) {
+        if let Some(info) = self.device.memory.find(self.base) {
+            let parts = self.device.advised.of(&(info.base..info.end()));
+            let coarse = parts.iter().all(|part| part.coarse_grain);
+            set_fine_grained(info.base, &self.device, !coarse);
         }
     }
 
@@ -125,6 +135,9 @@ pub(super) unsafe fn hipMemAdvise(
     // The driver keeps attributes of managed memory alone.
     known.managed(address)?;
     known.change(|advice| change(advice, device));
+    if matches!(advise.0, 100 | 101) {
+        known.set_grain();
+    }
     Ok(())
 }
 
@@ -211,14 +224,10 @@ pub(super) unsafe fn hipMemRangeGetAttribute(
 ) -> Result<(), Failure> {
     let known = Known::new(address, bytes)?;
     if !known.is_managed && attribute == Attribute::hipMemRangeAttributeCoherencyMode {
-        // The only one that the driver has of memory of `hipMalloc`, which is coarse-grained unless its flags say otherwise.
-        let fine = [
-            abi::hipDeviceMallocFinegrained,
-            abi::hipDeviceMallocUncached,
-        ];
+        // The only one that the driver has of memory of `hipMalloc`.
         let made = known.device.allocations.get(known.base);
         let coarse = match made {
-            Some(made) if matches!(made.by, MadeBy::Device) => !fine.contains(&made.flags),
+            Some(made) if matches!(made.by, MadeBy::Device) => !made.by.is_fine_grained(made.flags),
             _ => return known.managed(address),
         };
         // SAFETY: the caller upholds HIP's contract.

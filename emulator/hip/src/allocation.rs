@@ -14,7 +14,7 @@ use super::{
     error::{Failure, out},
     graph::{capture, memory},
     objects::{
-        allocation::lend,
+        allocation::{lend, set_fine_grained},
         graph_memory::GraphMemory,
         opened,
         operation::Operation,
@@ -56,8 +56,15 @@ pub(super) fn free(
         .take(base, is_it)
         .ok_or_else(|| gone(address, from))?;
     device.unlend(base, &made);
-    device.release(base)
+    let bytes = device.memory.find(base).map_or(0, |info| info.bytes);
+    match made.is_kept((base, bytes), NO_STREAM, None) {
+        true => Ok(()),
+        false => device.release(base),
+    }
 }
+
+/// What stands for no stream where memory is freed for all of them, or by a stream of another device.
+const NO_STREAM: usize = usize::MAX;
 
 fn gone(address: *mut c_void, from: &str) -> Failure {
     Failure::value(format_args!(
@@ -297,8 +304,25 @@ fn from_pool(pool: &Pool, bytes: usize, stream: &StreamRef) -> Result<*mut c_voi
         return Ok(address);
     }
     // Allocates immediately, which is at least as early as in stream order.
-    let by = MadeBy::Pool(Arc::clone(&pool.used));
-    pool.device.allocate(bytes, by, 0)
+    let (memory, device) = (&pool.memory, &pool.device);
+    let by = MadeBy::Pool(Arc::clone(memory));
+    let own = match Arc::ptr_eq(device, &stream.device) {
+        true => stream.id,
+        false => NO_STREAM,
+    };
+    if let Some(base) = memory.reuse(bytes as u64, own) {
+        device.allocations.keep(base, by, 0);
+        return Ok(ptr::with_exposed_provenance_mut(base as usize));
+    }
+    pool.make_room(bytes);
+    device.allocate(bytes, by.clone(), 0).or_else(|failure| {
+        // What the pool keeps may be what lacks.
+        memory.trim(0);
+        match failure.code {
+            hipError_t::hipErrorOutOfMemory => device.allocate(bytes, by, 0),
+            _ => Err(failure),
+        }
+    })
 }
 
 pub(super) unsafe fn hipFreeAsync(
@@ -327,7 +351,15 @@ pub(super) unsafe fn hipFreeAsync(
         .take(base, is_device)
         .ok_or_else(|| gone(address, "hipMalloc"))?;
     device.unlend(base, &made);
-    if !Arc::ptr_eq(&device, &stream.device) {
+    let is_own = Arc::ptr_eq(&device, &stream.device);
+    if let MadeBy::Pool(_) = made.by {
+        let id = if is_own { stream.id } else { NO_STREAM };
+        let bytes = device.memory.find(base).map_or(0, |info| info.bytes);
+        if made.is_kept((base, bytes), id, Some(stream.mark().0)) {
+            return Ok(());
+        }
+    }
+    if !is_own {
         // Memory of another device is freed after the stream's work so far.
         stream.synchronize()?;
         return device.release(base);
@@ -442,6 +474,9 @@ pub(super) unsafe fn hipHostRegister(
     if let Err(error) = lend(base, bytes, &device) {
         device.release(base)?;
         return Err(error.into());
+    }
+    if MadeBy::Registered.is_fine_grained(flags) {
+        set_fine_grained(base, &device, true);
     }
     device.allocations.keep(base, MadeBy::Registered, flags);
     Ok(())

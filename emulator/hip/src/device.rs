@@ -16,6 +16,7 @@ use super::{
     error::{Failure, copy_text, out, text},
     fault::Waits,
     graph::capture,
+    pool,
     properties::{pci_location, version},
     runtime::{Device, DeviceConfig, Runtime, add_device, device_name},
 };
@@ -145,6 +146,7 @@ pub(super) unsafe fn hipDeviceSynchronize() -> Result<(), Failure> {
     let device = Runtime::get().current()?;
     capture::refuse_waiting_for_all()?;
     device.queues.wait_for_all()?;
+    pool::trim(&device);
     device.faults.report(Waits::Device)
 }
 

@@ -13,6 +13,7 @@ use super::{
         shared_event::{SharedEvent, SharedRecord},
         stream::{StreamRef, stream},
     },
+    pool,
     runtime::{Device, Runtime},
 };
 
@@ -154,6 +155,7 @@ pub(super) unsafe fn hipEventSynchronize(event: hipEvent_t) -> Result<(), Failur
         return Ok(());
     };
     recorded.task.wait()?;
+    pool::trim(&recorded.device);
     recorded.device.faults.report(recorded.waits)
 }
 

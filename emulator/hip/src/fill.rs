@@ -9,9 +9,11 @@ use super::{
     graph::capture,
     objects::{
         operation::Operation,
+        owner::{AddressOwner, owner_of},
         stream::{default_stream, stream},
         transfer::{Extent, Fill, Side},
     },
+    runtime::allocations::MadeBy,
 };
 
 /// A memset of rows of elements.
@@ -35,12 +37,35 @@ pub(super) fn rows(
     Fill::new(to, extent, value, element_bytes)
 }
 
-/// Memsets, each with its asynchronous form. The synchronous form waits, because the target may be host memory.
+/// Whether a memset does not wait: that of device memory from an allocation's start (`ihipMemset` in CLR's
+/// `hip_memory.cpp`), unless the program asked otherwise.
+fn returns_at_once(fill: &Fill) -> Result<bool, Failure> {
+    let (Side { address, .. }, ..) = fill.parts();
+    let AddressOwner::Device(device, _) = owner_of(address)? else {
+        return Ok(false);
+    };
+    let made = device.allocations.get(address);
+    Ok(made.is_some_and(|made| {
+        let on_host = matches!(made.by, MadeBy::Host | MadeBy::Managed | MadeBy::Registered);
+        !on_host && !made.waits && !made.by.is_fine_grained(made.flags)
+    }))
+}
+
+/// Submits a memset to the default stream.
+fn submit(fill: Fill) -> Result<(), Failure> {
+    let (stream, at_once) = (default_stream()?, returns_at_once(&fill)?);
+    match at_once {
+        true => stream.submit(Operation::Fill(fill)),
+        false => stream.submit_and_wait(Operation::Fill(fill)),
+    }
+}
+
+/// Memsets, each with its asynchronous form.
 macro_rules! fills {
     ($($name:ident, $in_stream:ident($($argument:ident: $type:ty),*) = $fill:expr;)*) => {$(
         pub(super) unsafe fn $name($($argument: $type),*) -> Result<(), Failure> {
             capture::refuse_synchronous()?;
-            default_stream()?.submit_and_wait(Operation::Fill($fill?))
+            submit($fill?)
         }
 
         pub(super) unsafe fn $in_stream($($argument: $type,)* stream: hipStream_t) -> Result<(), Failure> {

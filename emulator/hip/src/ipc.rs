@@ -100,6 +100,8 @@ pub(super) fn share(address: *mut c_void) -> Result<(Shared, u64), Failure> {
         return Err(missing());
     };
     let info = device.memory.find(start).ok_or_else(missing)?;
+    // A pool may keep memory that the program freed.
+    device.allocations.get(info.base).ok_or_else(missing)?;
     // Kernels and copies must not write it while it is moved.
     wait_for_devices()?;
     let shared = device.memory.share(start).ok_or_else(missing)?;

@@ -12,7 +12,7 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
-    error::{Failure, out},
+    error::{Failure, out, read},
     objects::owner::{AddressOwner, owner_of},
     runtime::{
         Device,
@@ -168,7 +168,9 @@ fn answer(owner: &Owner, attribute: Attribute, address: *mut c_void) -> Result<A
         }
         Attribute::HIP_POINTER_ATTRIBUTE_RANGE_SIZE => Answer::Number(owner.info.bytes as u64),
         Attribute::HIP_POINTER_ATTRIBUTE_MAPPED => Answer::Bool(true),
-        Attribute::HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => Answer::Bool(false),
+        Attribute::HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => {
+            Answer::Bool(owner.made.as_ref().is_some_and(|made| made.waits))
+        }
         // Read and write.
         Attribute::HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS => Answer::Unsigned(3),
         // As in CLR, except for the pool.
@@ -220,6 +222,39 @@ pub(super) unsafe fn hipPointerGetAttribute(
     let answer = answer(&owned(address)?, attribute, address)?;
     // SAFETY: the caller upholds HIP's contract.
     unsafe { answer.write(data) }
+}
+
+pub(super) unsafe fn hipPointerSetAttribute(
+    value: *const c_void,
+    attribute: Attribute,
+    address: hipDeviceptr_t,
+) -> Result<(), Failure> {
+    if address.is_null() {
+        return Err(Failure::value("address is null"));
+    }
+    let value = value.cast::<c_uint>();
+    let value = read!(value);
+    if attribute != Attribute::HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS || value > 1 {
+        return Err(Failure::value(format_args!(
+            "attribute {} as {value}; only {} can be set, to 0 or 1",
+            attribute.0,
+            Attribute::HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS.0
+        )));
+    }
+    let owner = owner(address.addr() as u64)?;
+    let found = owner.is_some_and(|owner| {
+        owner
+            .device
+            .allocations
+            .set_waits(owner.info.base, value == 1)
+    });
+    match found {
+        true => Ok(()),
+        false => Err(Failure::new(
+            hipError_t::hipErrorInvalidDevicePointer,
+            format_args!("{address:p} is not in memory that HIP knows"),
+        )),
+    }
 }
 
 pub(super) unsafe fn hipDrvPointerGetAttributes(

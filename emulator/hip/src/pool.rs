@@ -1,4 +1,5 @@
-//! Memory pools. They keep no unused memory: a free returns it to the device immediately.
+//! Memory pools. They keep freed memory for later allocations of the same length, until the program waits for work; then, as much
+//! as it asked for (`hipMemPoolAttrReleaseThreshold`). With checks they keep none, so that accesses to freed memory are found.
 
 use std::{
     ffi::{c_int, c_void},
@@ -15,43 +16,43 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
+    check,
     error::{Failure, out, read},
     handles::Handles,
-    runtime::{Device, Runtime, count::Count},
+    runtime::{Device, Runtime, pool_memory::PoolMemory},
 };
 
 /// A pool.
 pub(super) struct Pool {
     pub(super) device: Arc<Device>,
-    /// The bytes in use; the pool's allocations share it.
-    pub(super) used: Arc<Count>,
+    /// Its memory, and the attributes that the program can set.
+    pub(super) memory: Arc<PoolMemory>,
     /// The most bytes that may be in use; 0 for no limit.
     most: usize,
     /// How processes share it.
     pub(super) handle_type: HandleType,
-    /// The attributes that the program can set, in order. They have no effect.
-    settings: [AtomicU64; 4],
 }
 
 impl Pool {
     pub(super) fn new(device: Arc<Device>, handle_type: HandleType) -> Self {
-        // HIP's defaults: reuse is enabled, and no memory is kept.
+        // HIP's defaults: reuse is enabled, and no memory is kept when the program waits.
         Self::with(device, handle_type, [1, 1, 1, 0])
     }
 
     /// A pool with these settings.
     pub(super) fn with(device: Arc<Device>, handle_type: HandleType, settings: [u64; 4]) -> Self {
+        let memory = PoolMemory::new(&device.memory, settings, !check::needs_account());
         Pool {
             device,
-            used: Arc::default(),
+            memory: Arc::new(memory),
             most: 0,
             handle_type,
-            settings: settings.map(AtomicU64::new),
         }
     }
 
     pub(super) fn settings(&self) -> [u64; 4] {
-        self.settings
+        self.memory
+            .settings
             .each_ref()
             .map(|setting| setting.load(Ordering::Relaxed))
     }
@@ -63,7 +64,7 @@ impl Pool {
 
     /// Checks that `bytes` more may be in use.
     pub(super) fn has_room(&self, bytes: usize) -> Result<(), Failure> {
-        let used = self.used.now();
+        let used = self.memory.used.now();
         if self.most != 0 && used.saturating_add(bytes as u64) > self.most as u64 {
             return Err(Failure::new(
                 hipError_t::hipErrorOutOfMemory,
@@ -76,9 +77,19 @@ impl Pool {
         Ok(())
     }
 
+    /// Releases what is kept beyond the pool's limit if `bytes` more are in use.
+    pub(super) fn make_room(&self, bytes: usize) {
+        if self.most != 0 {
+            let used = self.memory.used.now().saturating_add(bytes as u64);
+            self.memory.trim((self.most as u64).saturating_sub(used));
+        }
+    }
+
     /// The setting of an attribute, if it can be set.
     fn setting(&self, attribute: Attr) -> Option<&AtomicU64> {
-        self.settings.get((attribute.0 as usize).checked_sub(1)?)
+        self.memory
+            .settings
+            .get((attribute.0 as usize).checked_sub(1)?)
     }
 }
 
@@ -222,8 +233,30 @@ pub(super) unsafe fn hipMemPoolDestroy(pool: hipMemPool_t) -> Result<(), Failure
             "a device's default pool cannot be destroyed",
         ));
     }
-    let gone = POOLS.remove(pool.addr());
-    gone.map(drop).ok_or_else(|| no_pool(pool))
+    let gone = POOLS.remove(pool.addr()).ok_or_else(|| no_pool(pool))?;
+    for task in gone.memory.close() {
+        task.wait()?;
+    }
+    gone.memory.release_all();
+    Ok(())
+}
+
+/// Releases what a device's pools keep beyond what the program wants to be kept when it waits for work.
+pub(super) fn trim(device: &Arc<Device>) {
+    for pool in POOLS.all() {
+        if Arc::ptr_eq(&pool.device, device) {
+            pool.memory.trim_to_threshold();
+        }
+    }
+}
+
+/// Releases all that a device's pools keep.
+pub(super) fn release_all(device: &Arc<Device>) {
+    for pool in POOLS.all() {
+        if Arc::ptr_eq(&pool.device, device) {
+            pool.memory.release_all();
+        }
+    }
 }
 
 pub(super) unsafe fn hipMemPoolGetAttribute(
@@ -233,10 +266,10 @@ pub(super) unsafe fn hipMemPoolGetAttribute(
 ) -> Result<(), Failure> {
     let pool = self::pool(pool)?;
     let number = match attribute {
-        Attr::hipMemPoolAttrReservedMemCurrent | Attr::hipMemPoolAttrUsedMemCurrent => {
-            pool.used.now()
-        }
-        Attr::hipMemPoolAttrReservedMemHigh | Attr::hipMemPoolAttrUsedMemHigh => pool.used.high(),
+        Attr::hipMemPoolAttrReservedMemCurrent => pool.memory.reserved.now(),
+        Attr::hipMemPoolAttrReservedMemHigh => pool.memory.reserved.high(),
+        Attr::hipMemPoolAttrUsedMemCurrent => pool.memory.used.now(),
+        Attr::hipMemPoolAttrUsedMemHigh => pool.memory.used.high(),
         _ => {
             let setting = pool.setting(attribute).ok_or_else(|| unknown(attribute))?;
             setting.load(Ordering::Relaxed)
@@ -271,11 +304,14 @@ pub(super) unsafe fn hipMemPoolSetAttribute(
             if read!(value) != 0 {
                 return Err(Failure::value("the maximum can only be set to 0"));
             }
-            pool.used.reset_high();
+            match attribute {
+                Attr::hipMemPoolAttrReservedMemHigh => pool.memory.reserved.reset_high(),
+                _ => pool.memory.used.reset_high(),
+            }
         }
         Attr::hipMemPoolAttrReleaseThreshold => {
             let value = value.cast::<u64>();
-            pool.settings[3].store(read!(value), Ordering::Relaxed);
+            pool.memory.settings[3].store(read!(value), Ordering::Relaxed);
         }
         _ => {
             let setting = pool.setting(attribute).ok_or_else(|| unknown(attribute))?;
@@ -286,8 +322,9 @@ pub(super) unsafe fn hipMemPoolSetAttribute(
     Ok(())
 }
 
-pub(super) unsafe fn hipMemPoolTrimTo(pool: hipMemPool_t, _bytes: usize) -> Result<(), Failure> {
-    self::pool(pool).map(drop)
+pub(super) unsafe fn hipMemPoolTrimTo(pool: hipMemPool_t, bytes: usize) -> Result<(), Failure> {
+    self::pool(pool)?.memory.trim(bytes as u64);
+    Ok(())
 }
 
 pub(super) unsafe fn hipMemPoolSetAccess(

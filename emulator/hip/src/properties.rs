@@ -104,6 +104,11 @@ impl Device {
             canMapHostMemory: 1,
             concurrentKernels: 1,
             cooperativeLaunch: 1,
+            cooperativeMultiDeviceLaunch: 1,
+            cooperativeMultiDeviceUnmatchedFunc: 1,
+            cooperativeMultiDeviceUnmatchedGridDim: 1,
+            cooperativeMultiDeviceUnmatchedBlockDim: 1,
+            cooperativeMultiDeviceUnmatchedSharedMem: 1,
             asyncEngineCount: COPY_ENGINES,
             deviceOverlap: 1,
             streamPrioritiesSupported: 1,
@@ -137,7 +142,11 @@ impl Device {
             sharedMemPerMultiprocessor: lds_bytes,
             regsPerMultiprocessor: registers,
             sharedMemPerBlockOptin: lds_bytes,
-            maxBlocksPerMultiProcessor: int(limits.max_waves_per_simd * limits.simds),
+            // CLR's quotient (`hip_device.cpp`). A compute unit holds more of smaller workgroups.
+            maxBlocksPerMultiProcessor: int(limits.max_waves_per_simd
+                * limits.simds
+                * limits.wave_size
+                / limits.max_workgroup_size),
             gcnArchName: c_array(&self.target()),
             maxSharedMemoryPerMultiProcessor: lds_bytes,
             clockInstructionRate: CONSTANT_CLOCK_KHZ,

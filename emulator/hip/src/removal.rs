@@ -16,7 +16,7 @@ use super::{
         opened,
         stream::STREAMS,
     },
-    pool::POOLS,
+    pool::{self, POOLS},
     registry,
     runtime::{Device, Runtime},
 };
@@ -63,6 +63,7 @@ fn reset(device: &Arc<Device>) -> Result<(), Failure> {
     mapping::forget(device);
     opened::forget(device);
     device.free_all();
+    pool::release_all(device);
     device.memory.disable_peers();
     device.faults.clear();
     Ok(())

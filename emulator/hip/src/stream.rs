@@ -20,6 +20,7 @@ use super::{
         shared_event::SharedEvent,
         stream::{STREAMS, Stream, StreamRef, is_default, stream, stream_or},
     },
+    pool,
     runtime::Runtime,
 };
 
@@ -49,6 +50,7 @@ impl StreamRef {
     /// As [`Self::synchronize`], for a call that does not ask whether the stream is captured.
     pub(super) fn finish(&self) -> Result<(), Failure> {
         self.wait()?;
+        pool::trim(&self.device);
         self.device.faults.report(self.waits())
     }
 }

@@ -116,6 +116,14 @@ macro_rules! __hip_functions_memory {
                 attribute: $crate::hipPointer_attribute,
                 ptr: $crate::hipDeviceptr_t,
             ) -> $crate::hipError_t;
+            /// Sets an attribute of the memory that an address belongs to. The only one is
+            /// `HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS`, a `c_uint` of 0 or 1. `hipErrorInvalidDevicePointer` if HIP does not know
+            /// the memory.
+            optional fn hipPointerSetAttribute(
+                value: *const ::core::ffi::c_void,
+                attribute: $crate::hipPointer_attribute,
+                ptr: $crate::hipDeviceptr_t,
+            ) -> $crate::hipError_t;
             /// Several attributes at once; all are 0 if HIP does not know the memory.
             optional fn hipDrvPointerGetAttributes(
                 num_attributes: ::core::ffi::c_uint,

@@ -54,7 +54,6 @@ macro_rules! for_each_unsupported_hip_function {
             hipMipmappedArrayDestroy
             hipMipmappedArrayGetLevel
             hipModuleGetTexRef
-            hipPointerSetAttribute
             hipProfilerStart
             hipProfilerStop
             hipSignalExternalSemaphoresAsync

@@ -1,4 +1,5 @@
-// What kernels ask of the host: printf from many lanes and waves, assert, and memory by malloc, new and free.
+// What kernels ask of the host: printf from many lanes and waves, assert, and memory by malloc, new and free. With BUFFERED
+// defined, printf is compiled to write to a buffer (-mprintf-kind=buffered), and returns 0.
 
 #include <hip/hip_runtime.h>
 
@@ -25,6 +26,17 @@ __global__ void prints(const char* name, int* lengths) {
         lengths[i] = printf("%s %d: %5.2f, %s, %lld%%\n", name, i, i / 4.0, i % 2 ? "odd" : "even", 1LL << 40);
     }
 }
+
+#ifdef BUFFERED
+// More than the buffer of 4 MiB holds: each message has 4 bytes, the format's hash and an argument.
+__global__ void floods(unsigned* lost) {
+    int returned = 0;
+    for (int i = 0; i < 100; i++) {
+        returned |= printf("%.0d", 0);
+    }
+    atomicAdd(lost, returned == -1);
+}
+#endif
 
 __global__ void asserts(int most) {
     assert(int(threadIdx.x) < most);
@@ -105,7 +117,12 @@ int main(int argc, char**) {
     for (int i = 0; i < all; i += 3) {
         snprintf(buffer, sizeof buffer, "%s %d: %5.2f, %s, %lld%%", name, i, i / 4.0, i % 2 ? "odd" : "even", 1LL << 40);
         expected.push_back(buffer);
-        if (results[i] != int(expected.back().size()) + 1) {
+#ifdef BUFFERED
+        int returned = 0;
+#else
+        int returned = int(expected.back().size()) + 1;
+#endif
+        if (results[i] != returned) {
             printf("printf %d returned %d for: %s\n", i, results[i], buffer);
             return 1;
         }
@@ -116,6 +133,16 @@ int main(int argc, char**) {
         printf("%zu lines, %zu expected; the first: %s\n", lines.size(), expected.size(), lines.empty() ? "" : lines[0].c_str());
         return 1;
     }
+
+#ifdef BUFFERED
+    *results = 0;
+    floods<<<64, 1024>>>(reinterpret_cast<unsigned*>(results));
+    CHECK(hipDeviceSynchronize());
+    if (*results == 0) {
+        printf("a full buffer took all messages\n");
+        return 1;
+    }
+#endif
 
     void** kept;
     CHECK(hipMallocManaged(reinterpret_cast<void**>(&kept), all * sizeof(void*)));

@@ -37,8 +37,11 @@ impl Device {
         if shared {
             lend(base, bytes, self)?;
         }
-        if let MadeBy::Pool(used) = &by {
-            used.take(bytes as u64);
+        if by.is_fine_grained(flags) {
+            set_fine_grained(base, self, true);
+        }
+        if let MadeBy::Pool(memory) = &by {
+            memory.take(bytes as u64);
         }
         self.allocations.keep(base, by, flags);
         Ok(ptr::with_exposed_provenance_mut(base as usize))
@@ -58,17 +61,17 @@ impl Device {
             if let MadeBy::Graph(memory) = &made.by {
                 memory.set_allocated(false);
             }
+            if let (MadeBy::Pool(memory), Some(info)) = (&made.by, self.memory.find(base)) {
+                memory.lose(info.bytes as u64);
+            }
             self.unlend(base, &made);
             // The allocation has been removed from `allocations`, so no other thread frees it.
             let _ = self.release(base);
         }
     }
 
-    /// Undoes [`lend`], and subtracts the bytes from the counts of pools and graphs.
+    /// Undoes [`lend`], and subtracts the bytes from the counts of graphs.
     pub(crate) fn unlend(self: &Arc<Self>, base: u64, made: &Made) {
-        if let (MadeBy::Pool(used), Some(info)) = (&made.by, self.memory.find(base)) {
-            used.give_back(info.bytes as u64);
-        }
         if let MadeBy::Graph(memory) = &made.by {
             memory.was_freed();
         }
@@ -96,6 +99,14 @@ fn others(device: &Arc<Device>) -> Vec<Arc<Device>> {
     });
     // An error means that there are no devices.
     devices.unwrap_or_default()
+}
+
+/// Makes memory fine-grained or not, for its device and for all with which it is registered.
+pub(crate) fn set_fine_grained(base: u64, owner: &Arc<Device>, fine_grained: bool) {
+    for device in others(owner).iter().chain([owner]) {
+        // Another device may not have it.
+        let _ = device.memory.set_fine_grained(base, fine_grained);
+    }
 }
 
 /// Registers memory of one device with all others, or on an error with none.

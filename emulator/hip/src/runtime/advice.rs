@@ -1,4 +1,4 @@
-//! What programs advised about ranges of memory, and where they prefetched them. Only queries tell of it.
+//! What programs advised about ranges of memory, and where they prefetched them.
 
 use std::{
     collections::BTreeMap,

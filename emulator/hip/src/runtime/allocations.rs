@@ -6,8 +6,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{count::Count, graph_memories::Reserved};
-use crate::handles;
+use ferrowave_hip_abi as abi;
+
+use super::{graph_memories::Reserved, pool_memory::PoolMemory};
+use crate::{handles, task::Task};
 
 /// How a program made an allocation.
 #[derive(Clone)]
@@ -17,6 +19,8 @@ pub(crate) struct Made {
     pub(crate) flags: c_uint,
     /// A unique number.
     pub(crate) id: u64,
+    /// Whether memsets of it wait (`HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS`).
+    pub(crate) waits: bool,
 }
 
 /// The function that made an allocation.
@@ -25,8 +29,8 @@ pub(crate) enum MadeBy {
     /// The memory of an array.
     Array,
     Device,
-    /// An allocation from a pool, with the pool's count of bytes in use.
-    Pool(Arc<Count>),
+    /// An allocation from a pool.
+    Pool(Arc<PoolMemory>),
     Graph(Arc<Reserved>),
     Host,
     /// Another process; imported from its pool.
@@ -36,6 +40,47 @@ pub(crate) enum MadeBy {
     Mapped,
     Registered,
     Texture,
+}
+
+impl Made {
+    /// Whether its pool, if it has one, keeps freed memory: from the work of a stream on, or from now on.
+    pub(crate) fn is_kept(
+        &self,
+        (base, bytes): (u64, usize),
+        stream: usize,
+        freed: Option<Arc<Task>>,
+    ) -> bool {
+        match &self.by {
+            MadeBy::Pool(memory) => memory.keep(base, bytes as u64, stream, freed),
+            _ => false,
+        }
+    }
+}
+
+impl MadeBy {
+    /// Whether memory that was made with these flags is fine-grained: managed and registered memory always, other memory
+    /// as CLR has it (`ihipHostMalloc` and `hipExtMallocWithFlags` in `hip_memory.cpp`).
+    pub(crate) fn is_fine_grained(&self, flags: c_uint) -> bool {
+        let coherent =
+            abi::hipHostMallocCoherent | abi::hipHostMallocMapped | abi::hipHostMallocNumaUser;
+        match self {
+            MadeBy::Managed | MadeBy::Registered => true,
+            MadeBy::Host if flags & abi::hipHostMallocNonCoherent != 0 => false,
+            MadeBy::Host => flags == abi::hipHostMallocDefault || flags & coherent != 0,
+            MadeBy::Device => [
+                abi::hipDeviceMallocFinegrained,
+                abi::hipDeviceMallocUncached,
+                abi::hipMallocSignalMemory,
+            ]
+            .contains(&flags),
+            MadeBy::Array
+            | MadeBy::Pool(_)
+            | MadeBy::Graph(_)
+            | MadeBy::Imported
+            | MadeBy::Mapped
+            | MadeBy::Texture => false,
+        }
+    }
 }
 
 /// The allocations of a device by address.
@@ -51,7 +96,20 @@ impl Allocations {
     /// Records an allocation.
     pub(crate) fn keep(&self, base: u64, by: MadeBy, flags: c_uint) {
         let id = handles::unused() as u64;
-        self.made().insert(base, Made { by, flags, id });
+        let made = Made {
+            by,
+            flags,
+            id,
+            waits: false,
+        };
+        self.made().insert(base, made);
+    }
+
+    /// Sets whether memsets of an allocation wait. Returns false if there is none.
+    pub(crate) fn set_waits(&self, base: u64, waits: bool) -> bool {
+        let mut made = self.made();
+        let found = made.get_mut(&base);
+        found.map(|made| made.waits = waits).is_some()
     }
 
     pub(crate) fn get(&self, base: u64) -> Option<Made> {

@@ -12,6 +12,7 @@ pub(crate) mod advice;
 pub(crate) mod allocations;
 pub(crate) mod count;
 pub(crate) mod graph_memories;
+pub(crate) mod pool_memory;
 
 use std::{
     cell::Cell,

@@ -356,3 +356,130 @@ fn device_memory_is_coarse_grained_unless_flags_say_otherwise() {
         }
     }
 }
+
+#[test]
+fn memsets_of_device_memory_do_not_wait_unless_asked() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    // SAFETY: the pointers are valid, and the gate stays open to the end.
+    unsafe {
+        let data = buffer(&[0; 64]);
+        let gate: *mut c_void = result(|address| hipHostMalloc(address, 4, hipHostMallocCoherent));
+        let word = gate.cast::<u32>();
+        word.write_volatile(0);
+        // The default stream waits until the host opens the gate.
+        let null = ptr::null_mut();
+        succeeds(hipStreamWaitValue32(
+            null,
+            gate,
+            1,
+            hipStreamWaitValueEq,
+            !0,
+        ));
+        succeeds(hipMemset(data, 0x11, 256));
+        word.write_volatile(1);
+        assert_eq!(contents(data, 64), [0x1111_1111; 64]);
+        let attribute = hipPointer_attribute::HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS;
+        let waits = |inside| -> bool {
+            result(|value: *mut bool| hipPointerGetAttribute(value.cast(), attribute, inside))
+        };
+        assert!(!waits(data));
+        let set = |value: u32, attribute, address| {
+            hipPointerSetAttribute((&raw const value).cast(), attribute, address)
+        };
+        succeeds(set(1, attribute, data.byte_add(8)));
+        assert!(waits(data));
+        succeeds(hipMemset(data, 0x22, 256));
+        succeeds(set(0, attribute, data));
+        assert!(!waits(data));
+        fails(set(2, attribute, data), INVALID, "as 2");
+        let other = hipPointer_attribute::HIP_POINTER_ATTRIBUTE_MAPPED;
+        fails(set(1, other, data), INVALID, "only");
+        let nothing = ptr::null_mut();
+        fails(set(1, attribute, nothing), INVALID, "address is null");
+        fails(
+            hipPointerSetAttribute(nothing, attribute, data),
+            INVALID,
+            "value is null",
+        );
+        let own = 0_u32;
+        let unknown = set(1, attribute, (&raw const own).cast_mut().cast());
+        let code = hipError_t::hipErrorInvalidDevicePointer;
+        fails(unknown, code, "not in memory that HIP knows");
+    }
+}
+
+#[test]
+fn pools_keep_freed_memory_until_the_program_waits() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let location = hipMemLocation {
+        r#type: hipMemLocationType::hipMemLocationTypeDevice,
+        id: result_of_current(),
+    };
+    // SAFETY: zeros are valid properties, and the pointers are valid.
+    unsafe {
+        let mut properties: hipMemPoolProps = std::mem::zeroed();
+        properties.allocType = 1;
+        properties.location = location;
+        let pool: hipMemPool_t = result(|pool| hipMemPoolCreate(pool, &properties));
+        let count = |attribute| -> u64 {
+            result(|value: *mut u64| hipMemPoolGetAttribute(pool, attribute, value.cast()))
+        };
+        // In use now and at most, and with what is kept.
+        let counts = || {
+            [
+                hipMemPoolAttr::hipMemPoolAttrUsedMemCurrent,
+                hipMemPoolAttr::hipMemPoolAttrUsedMemHigh,
+                hipMemPoolAttr::hipMemPoolAttrReservedMemCurrent,
+                hipMemPoolAttr::hipMemPoolAttrReservedMemHigh,
+            ]
+            .map(count)
+        };
+        let (first, second) = (stream(), stream());
+        let new = |bytes, stream| -> *mut c_void {
+            result(|address| hipMallocFromPoolAsync(address, bytes, pool, stream))
+        };
+        let (a, b) = (new(4096, first), new(100, first));
+        assert_eq!(counts(), [4196, 4196, 4196, 4196]);
+        succeeds(hipFreeAsync(a, first));
+        assert_eq!(counts(), [100, 4196, 4196, 4196]);
+        // Later work of the stream gets it again; another length does not.
+        let c = new(2048, first);
+        assert_ne!(c, a);
+        assert_eq!(new(4096, first), a);
+        assert_eq!(counts(), [6244, 6244, 6244, 6244]);
+        // Without reuse by other streams, another stream does not get it.
+        let off = 0;
+        let opportunistic = hipMemPoolAttr::hipMemPoolReuseAllowOpportunistic;
+        let value = (&raw const off).cast_mut().cast();
+        succeeds(hipMemPoolSetAttribute(pool, opportunistic, value));
+        succeeds(hipFreeAsync(a, first));
+        let d = new(4096, second);
+        assert_ne!(d, a);
+        // The threshold is 0: nothing is kept when the program waits.
+        succeeds(hipStreamSynchronize(first));
+        assert_eq!(counts(), [6244, 6244, 6244, 10340]);
+        let threshold = 4000_u64;
+        let release = hipMemPoolAttr::hipMemPoolAttrReleaseThreshold;
+        let value = (&raw const threshold).cast_mut().cast();
+        succeeds(hipMemPoolSetAttribute(pool, release, value));
+        for memory in [b, c, d] {
+            succeeds(hipFreeAsync(memory, second));
+        }
+        succeeds(hipDeviceSynchronize());
+        assert_eq!(counts()[0], 0);
+        let kept = counts()[2];
+        assert!(kept <= 4000, "{kept}");
+        succeeds(hipMemPoolTrimTo(pool, 0));
+        assert_eq!(counts()[2], 0);
+        // Freed memory is not the program's any more, even while the pool keeps it.
+        let e = new(64, first);
+        succeeds(hipFreeAsync(e, first));
+        fails(hipFreeAsync(e, first), INVALID, "freed before");
+        succeeds(hipMemPoolDestroy(pool));
+    }
+}
+
+fn result_of_current() -> c_int {
+    // SAFETY: the result pointer is valid.
+    result(|device| unsafe { hipGetDevice(device) })
+}

@@ -1,0 +1,157 @@
+//! The memory of a pool: what is in use, and what was freed and is kept for later allocations.
+
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+use super::count::Count;
+use crate::task::Task;
+use ferrowave_emulator::memory::DeviceMemory;
+
+/// The memory of a pool. Its allocations keep it.
+pub(crate) struct PoolMemory {
+    device: Arc<DeviceMemory>,
+    /// Bytes in use.
+    pub(crate) used: Count,
+    /// Bytes in use and kept.
+    pub(crate) reserved: Count,
+    /// The attributes that the program can set, in order: three switches of reuse, of which the second has an effect, and
+    /// the most bytes that stay kept when the program waits for work.
+    pub(crate) settings: [AtomicU64; 4],
+    /// Whether freed memory is kept.
+    keeps: AtomicBool,
+    kept: Mutex<Vec<Kept>>,
+}
+
+/// Freed memory.
+struct Kept {
+    base: u64,
+    bytes: u64,
+    /// The stream that freed it, whose later work may use it again.
+    stream: usize,
+    /// The work after which it is free for all; `None` if the host has waited.
+    freed: Option<Arc<Task>>,
+}
+
+impl Kept {
+    fn is_free(&self) -> bool {
+        self.freed.as_ref().is_none_or(|task| task.is_over())
+    }
+}
+
+impl PoolMemory {
+    /// `keeps` says whether freed memory is kept.
+    pub(crate) fn new(device: &Arc<DeviceMemory>, settings: [u64; 4], keeps: bool) -> Self {
+        PoolMemory {
+            device: Arc::clone(device),
+            used: Count::default(),
+            reserved: Count::default(),
+            settings: settings.map(AtomicU64::new),
+            keeps: AtomicBool::new(keeps),
+            kept: Mutex::default(),
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+        // A poisoned lock is ignored: the list is valid between statements.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records a new allocation.
+    pub(crate) fn take(&self, bytes: u64) {
+        self.reserved.take(bytes);
+        self.used.take(bytes);
+    }
+
+    /// The address of freed memory of this length that later work of a stream may use, now in use again. Other lengths are not
+    /// used, so that the allocation ends where the program's ends.
+    pub(crate) fn reuse(&self, bytes: u64, stream: usize) -> Option<u64> {
+        let any_stream = self.settings[1].load(Ordering::Relaxed) != 0;
+        let mut kept = self.kept();
+        let fits = |memory: &Kept| {
+            memory.bytes == bytes && (memory.stream == stream || any_stream && memory.is_free())
+        };
+        let index = kept.iter().position(fits)?;
+        let memory = kept.remove(index);
+        self.used.take(bytes);
+        Some(memory.base)
+    }
+
+    /// Keeps memory that a stream frees, when its work so far is done, or that is free already. Returns false if the pool keeps
+    /// no memory: then the caller frees it.
+    pub(crate) fn keep(
+        &self,
+        base: u64,
+        bytes: u64,
+        stream: usize,
+        freed: Option<Arc<Task>>,
+    ) -> bool {
+        self.used.give_back(bytes);
+        // The lock orders this with `close`.
+        let mut kept = self.kept();
+        let keeps = self.keeps.load(Ordering::Relaxed);
+        match keeps {
+            true => kept.push(Kept {
+                base,
+                bytes,
+                stream,
+                freed,
+            }),
+            false => self.reserved.give_back(bytes),
+        }
+        keeps
+    }
+
+    /// Records that an allocation is gone with its device's memory.
+    pub(crate) fn lose(&self, bytes: u64) {
+        self.used.give_back(bytes);
+        self.reserved.give_back(bytes);
+    }
+
+    /// Releases what is kept, as far as it is free by now, until at most this many bytes are kept.
+    pub(crate) fn trim(&self, most: u64) {
+        let mut kept = self.kept();
+        let mut total: u64 = kept.iter().map(|memory| memory.bytes).sum();
+        kept.retain(|memory| {
+            let stays = total <= most || !memory.is_free();
+            if !stays {
+                total -= memory.bytes;
+                self.release(memory);
+            }
+            stays
+        });
+    }
+
+    /// As [`Self::trim`], to what the program wants to be kept when it waits for work.
+    pub(crate) fn trim_to_threshold(&self) {
+        self.trim(self.settings[3].load(Ordering::Relaxed));
+    }
+
+    /// Releases all that is kept, also what is not free yet, for which the caller waits.
+    pub(crate) fn release_all(&self) {
+        for memory in self.kept().drain(..) {
+            self.release(&memory);
+        }
+    }
+
+    /// Ends the pool: what is kept is released once it is free, and what is freed later is not kept.
+    pub(crate) fn close(&self) -> Vec<Arc<Task>> {
+        let kept = self.kept();
+        self.keeps.store(false, Ordering::Relaxed);
+        let unfinished = kept.iter().filter_map(|memory| memory.freed.clone());
+        unfinished.filter(|task| !task.is_over()).collect()
+    }
+
+    fn release(&self, memory: &Kept) {
+        self.reserved.give_back(memory.bytes);
+        // It may have gone with all of the device's memory.
+        let _ = self.device.free(memory.base);
+    }
+}
+
+impl Drop for PoolMemory {
+    fn drop(&mut self) {
+        self.release_all();
+    }
+}
