@@ -176,7 +176,7 @@ fn a_library_that_is_not_there_is_said() {
 fn a_radeon_is_passed_over() {
     let computer = Computer::new(&ROCM_6_4)
         .with("radeon, MI300X")
-        .driver(1, GFX1030, 128, 1)
+        .driver(1, GFX1030, 160, 1)
         .driver(2, GFX942, 1216, 8);
     let parts = [
         "the driver lists 2 GPUs: gfx1030, gfx942",
@@ -206,7 +206,7 @@ fn a_radeon_is_passed_over() {
 fn with_a_radeon_alone_the_emulator_runs() {
     let computer = Computer::new(&ROCM_6_4)
         .with("radeon")
-        .driver(1, GFX1030, 128, 1);
+        .driver(1, GFX1030, 160, 1);
     let parts = [
         "Ferrowave has no kernels for gfx1030",
         "emulator:",

@@ -150,7 +150,7 @@ static int properties(char *answer, int device) {
         strcpy(answer + NAME, "Radeon RX 6900 XT");
         strcpy(answer + TARGET, "gfx1030");
         *(int *)(answer + WAVE_SIZE) = 32;
-        *compute_units = 32;
+        *compute_units = 40;
     } else if (machine_is("CPX")) {
         *compute_units = 38;
     }
