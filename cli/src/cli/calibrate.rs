@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 use ferrowave::hip::{Context, Device};
-use ferrowave_gpu::{Gpu, Product};
+use ferrowave_gpu::{Family, Gpu, Product};
 use ferrowave_timing::Parameters;
 
 use super::{Columns, DeviceOption, Failure, ParametersOption, print};
@@ -93,12 +93,18 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The parameters of the device before it is measured.
+/// The parameters of the device before it is measured. The microbenchmarks have CDNA's instructions.
 fn machine(options: &Options, device: &Device) -> Result<Parameters, Failure> {
     let properties = device.properties();
     let gpu = properties
         .gpu()
         .ok_or_else(|| Failure::usage(format!("{} is not modelled", properties.gpu_name())))?;
+    if gpu.family() == Family::Rdna {
+        return Err(Failure::usage(format!(
+            "calibrate has microbenchmarks for CDNA only, not for {gpu}; `ferrowave parameters` writes a file whose values \
+             can be changed by hand"
+        )));
+    }
     if device.is_emulated() {
         let asked = options.device.selector()?.product();
         return options.parameters.of(asked.unwrap_or(Product::of(gpu)));

@@ -27,7 +27,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     profile::run(&options.profile, &embedded::gpus(), |device| {
         let mut target = Target::new(&options.target, device)?;
         if let Some(machine) = options.profile.machine()? {
-            target.plan_for(machine.hardware.compute_units);
+            target.plan_for(machine.hardware.multiprocessors());
         }
         target.launch()
     })

@@ -283,7 +283,7 @@ fn parameters_note(work: &Work) -> Option<String> {
 /// The note that the times of an emulated device are unknown.
 fn untimed_note(work: &Work) -> Option<String> {
     (work.device.is_emulated() && work.machine.is_none()).then(|| {
-        let name = work.device.properties().gpu_name();
+        let name = &work.device.properties().name;
         format!("the timing model has no parameters of {name}: its rows have results and counts, but no times")
     })
 }
@@ -376,7 +376,7 @@ fn devices(options: &Options) -> Result<Vec<(Device, Option<Parameters>)>, Failu
         if device.is_emulated() && machine.is_none() && !options.estimate.is_empty() {
             return Err(Failure::usage(format!(
                 "--estimate: the timing model has no parameters of {}",
-                device.properties().gpu_name()
+                device.properties().name
             )));
         }
         devices.push((device, machine));
@@ -411,7 +411,7 @@ fn products(options: &Options) -> Result<Vec<(Device, Option<gpu::Product>)>, Fa
 fn modelled_host(device: &Device, machine: Option<&Parameters>) -> Host {
     let mut host = Host::of(device);
     if let Some(machine) = machine {
-        host.compute_units = machine.hardware.compute_units;
+        host.compute_units = machine.hardware.multiprocessors();
     }
     host
 }

@@ -268,8 +268,9 @@ mod tests {
                 && unknown.ends_with(", and auto"),
             "{unknown}"
         );
-        let message = "FERROWAVE_TIMING: the timing model has no parameters for RX 7900 XTX, only for MI100, MI210, MI250X, \
-                       MI300X, MI355X";
-        assert_eq!(parse("RX 7900 XTX"), Err(message.to_owned()));
+        let message = "FERROWAVE_TIMING: the timing model has no parameters for RX 7600, only for MI100, MI210, MI250X, MI300X, \
+                       MI355X, RX 7900 XTX, RX 9070 XT";
+        assert_eq!(parse("RX 7600"), Err(message.to_owned()));
+        assert_eq!(parse("RX 7900 XTX"), named(Product::Rx7900Xtx));
     }
 }

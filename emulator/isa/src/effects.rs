@@ -38,12 +38,25 @@ impl Instruction {
         self.row.rate
     }
 
-    /// Passes of four cycles in the matrix core (LLVM's `SISchedule.td`, `WriteNPassMAI`).
+    /// Passes of four cycles in the matrix core (LLVM's `SISchedule.td`, `WriteNPassMAI`; RDNA: AMD's peak rates). The last
+    /// figure of a row is that of all further GPUs.
     pub fn passes(&self, gpu: Gpu) -> u64 {
-        self.row
-            .passes
-            .get(gpu.number_in_family())
-            .map_or(0, |&passes| passes.into())
+        let passes = self.row.passes;
+        let of_gpu = passes.get(gpu.number_in_family());
+        of_gpu.or(passes.last()).map_or(0, |&passes| passes.into())
+    }
+
+    /// Whether it only says when later instructions can issue: RDNA's `s_delay_alu` and `s_wait_alu`.
+    pub fn is_hint(&self) -> bool {
+        matches!(self.row.llvm_name, "s_delay_alu" | "s_wait_alu")
+    }
+
+    /// Turns that the wave waits after it, if it is `s_nop`.
+    pub fn idle_turns(&self) -> u64 {
+        match (self.row.llvm_name, self.src[0].source) {
+            ("s_nop", Source::Literal(turns)) => u64::from(turns & 0xf),
+            _ => 0,
+        }
     }
 
     /// Operations on floats and on integers: per lane, or per wave on the matrix core.

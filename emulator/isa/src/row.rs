@@ -315,8 +315,10 @@ pub enum Rate {
     Trans,
     /// Transcendental functions of f64.
     Trans64,
-    /// f64 arithmetic, and 64-bit shifts.
+    /// f64 arithmetic, and CDNA's 64-bit shifts.
     F64,
+    /// RDNA's 64-bit shifts.
+    Wide,
     /// 32-bit integer products.
     Mul32,
     /// 32-bit integer products with a 64-bit sum.

@@ -32,6 +32,10 @@ pub struct Small<'a> {
     pub buffers: [(usize, usize); 2],
     /// Whether the second buffer is freed before the launch.
     pub free_b: bool,
+    /// Lanes of a wave; 32 only on RDNA.
+    pub wave_size: u32,
+    /// Whether the waves of a workgroup are on one of the two compute units of RDNA's workgroup processor.
+    pub in_one_compute_unit: bool,
 }
 
 impl<'a> Small<'a> {
@@ -45,6 +49,17 @@ impl<'a> Small<'a> {
             lds_bytes: 1024,
             buffers: [(4096, 4096), (4096, 4096)],
             free_b: false,
+            wave_size: 64,
+            in_one_compute_unit: false,
+        }
+    }
+
+    /// One wave of 32 lanes on RDNA.
+    pub const fn wave32(gpu: Gpu, body: &'a str) -> Self {
+        Small {
+            threads: 32,
+            wave_size: 32,
+            ..Small::new(gpu, body)
         }
     }
 
@@ -60,16 +75,23 @@ impl<'a> Small<'a> {
 
     fn text(&self) -> String {
         let Small {
-            body, lds_bytes, ..
-        } = self;
+            body,
+            lds_bytes,
+            wave_size,
+            ..
+        } = *self;
         let (load, wait) = match self.gpu {
             Gpu::Gfx1200 | Gpu::Gfx1201 => ("s_load_b128", "s_wait_kmcnt 0"),
             _ => ("s_load_dwordx4", "s_waitcnt lgkmcnt(0)"),
         };
         let of_gpu = match (self.gpu, self.gpu.family()) {
-            (_, Family::Rdna) => ".amdhsa_wavefront_size32 0",
-            (Gpu::Gfx908, _) => "",
-            _ => ".amdhsa_accum_offset 64",
+            (_, Family::Rdna) => format!(
+                ".amdhsa_wavefront_size32 {}\n  .amdhsa_workgroup_processor_mode {}",
+                u8::from(wave_size == 32),
+                u8::from(!self.in_one_compute_unit)
+            ),
+            (Gpu::Gfx908, _) => String::new(),
+            _ => ".amdhsa_accum_offset 64".to_owned(),
         };
         format!(
             "
@@ -107,7 +129,7 @@ amdhsa.kernels:
     .group_segment_fixed_size: {lds_bytes}
     .private_segment_fixed_size: 0
     .kernarg_segment_align: 8
-    .wavefront_size: 64
+    .wavefront_size: {wave_size}
     .sgpr_count: 48
     .vgpr_count: 128
     .max_flat_workgroup_size: 1024

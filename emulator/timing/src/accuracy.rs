@@ -6,6 +6,7 @@
 
 use std::sync::LazyLock;
 
+use ferrowave_gpu::{Family, Product};
 use serde::{Deserialize, Serialize};
 
 use super::bound::{Bound, Unit};
@@ -49,6 +50,12 @@ impl PublishedRow {
             ratio: cells.next()?.parse().ok()?,
             bound_by: cells.next()?,
         })
+    }
+
+    /// The family of its machine.
+    fn family(&self) -> Option<Family> {
+        let machine: Product = self.machine.parse().ok()?;
+        Some(machine.gpu().family())
     }
 
     /// The file of rows, whose names have no commas. Ratios have two decimals.
@@ -135,9 +142,9 @@ impl Class {
         }
     }
 
-    /// The error of its rows.
-    pub fn error(self) -> ClassError {
-        self.error_of(published_rows())
+    /// The error of its rows of a family.
+    pub fn error(self, family: Family) -> ClassError {
+        self.error_of(&of_family(published_rows(), family))
     }
 
     /// The error of those of the rows that are of this class.
@@ -200,20 +207,30 @@ impl ClassError {
     }
 }
 
+/// The rows of a family.
+fn of_family(rows: &[PublishedRow], family: Family) -> Vec<PublishedRow> {
+    let rows = rows.iter().filter(|row| row.family() == Some(family));
+    rows.cloned().collect()
+}
+
 /// The errors of all classes, as a table for `docs/timing.md`.
 pub fn error_table(rows: &[PublishedRow]) -> String {
     let mut text =
-        "| bound by | published kernels | mean error | largest error |\n|---|---|---|---|\n"
+        "| family | bound by | published kernels | mean error | largest error |\n|---|---|---|---|---|\n"
             .to_owned();
     let share = |error: Option<f64>, is_signed: bool| match error {
         Some(error) if is_signed => format!("{:+.0} %", 100.0 * error),
         Some(error) => format!("{:.0} %", 100.0 * error),
         None => "–".to_owned(),
     };
-    for class in Class::ALL {
-        let error = class.error_of(rows);
+    let of_all = Family::ALL.into_iter().flat_map(|family| {
+        let rows = of_family(rows, family);
+        Class::ALL.map(|class| (family, class, class.error_of(&rows)))
+    });
+    for (family, class, error) in of_all {
         text += &format!(
-            "| {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} | {} |\n",
+            family.name(),
             class.name(),
             error.rows,
             share(error.mean, false),

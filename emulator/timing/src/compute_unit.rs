@@ -1,6 +1,7 @@
 //! Replays the workgroups of one compute unit cycle by cycle.
 //!
-//! The four SIMDs take turns, one per cycle. In its turn a SIMD issues at most one instruction of each kind (vector,
+//! CDNA's four SIMDs take turns, one per cycle; RDNA's, of the two compute units of a workgroup processor, have a turn in
+//! every cycle. In its turn a SIMD issues at most one instruction of each kind (vector,
 //! scalar with scalar memory, vector memory, LDS, branch) and at most one per wave. Of the ready waves, the one with
 //! the highest priority (`s_setprio`) goes first, and among these the oldest. `s_nop`, `s_waitcnt` and `s_barrier` need
 //! no unit; every wave executes them by itself (AMD's documentation of ROCm Compute Profiler, «Compute unit», and the
@@ -10,10 +11,10 @@
 use std::cmp::Reverse;
 
 use super::{
-    instruction::{Timed, Unit},
+    instruction::{AtBarrier, Timed, Unit},
     lds::{Lds, PAIRS, pair_of},
     memory::{Memory, Traffic},
-    parameters::{Parameters, TURN},
+    parameters::Parameters,
     stall::{Stall, Stalls},
     tags::Tags,
     timeline::{Issue, Lane, Timeline},
@@ -22,14 +23,8 @@ use super::{
 };
 use ferrowave_isa::Effect;
 
-/// SIMDs of a compute unit.
-const SIMDS: usize = 4;
-
-/// Cycles from a taken branch to the next instruction (LLVM's `SISchedule.td`, `WriteBranch`).
-const BRANCH_CYCLES: u64 = 8 * TURN;
-
-/// Cycles after a branch that is not taken. The next instruction is already in the buffer: an estimate.
-const PASSED_BRANCH_CYCLES: u64 = 4 * TURN;
+/// SIMDs of a compute unit, or of a workgroup processor.
+pub(super) const SIMDS: usize = 4;
 
 /// Bytes of an instruction cache line.
 const CODE_LINE: u64 = 64;
@@ -75,11 +70,13 @@ struct Simd {
     waves: Vec<usize>,
     next_turn: u64,
     vector_free_at: u64,
+    transcendental_free_at: u64,
     matrix_free_at: u64,
 }
 
 /// The SIMDs that wait for a place in the queue of a shared unit. The SIMD that has waited longest is next. Otherwise a
 /// unit whose service time is a multiple of a SIMD's turn would always serve the same SIMD.
+#[derive(Clone)]
 struct Line {
     /// The cycle since which each SIMD waits.
     since: [Option<u64>; SIMDS],
@@ -103,13 +100,23 @@ impl Line {
 
 struct Workgroup {
     live: usize,
-    waiting: usize,
+    /// Waves that have arrived at its barrier.
+    arrived: usize,
+    /// How often all waves have arrived, and when they last did.
+    phase: u64,
+    released_at: u64,
+    /// The half of LDS in which its bytes are.
+    half: usize,
     waves: std::ops::Range<usize>,
 }
 
 /// The state of the compute unit in a replay.
 pub(super) struct ComputeUnit<'a> {
     parameters: &'a Parameters,
+    /// Cycles between two turns of a SIMD.
+    turn: u64,
+    /// Whether all waves of a workgroup are on one of the compute units of a workgroup processor.
+    has_workgroups_apart: bool,
     instructions: Instructions<'a>,
     recorded: &'a Recorded,
     memory: Memory<'a>,
@@ -117,7 +124,8 @@ pub(super) struct ComputeUnit<'a> {
     simds: [Simd; SIMDS],
     workgroups: Vec<Workgroup>,
     lds: Lds,
-    waiting_for_memory: Line,
+    /// For each vector cache.
+    waiting_for_memory: Vec<Line>,
     /// For each pair of SIMDs.
     waiting_for_lds: [Line; PAIRS],
     /// The ready waves of the current SIMD, by priority. Kept to avoid allocations.
@@ -138,21 +146,25 @@ impl<'a> ComputeUnit<'a> {
         code_bytes: u64,
     ) -> Self {
         let capacity = u64::from(parameters.hardware.instruction_cache_bytes);
+        let turn = parameters.pipeline.turn;
         ComputeUnit {
             parameters,
+            turn,
+            has_workgroups_apart: false,
             instructions,
             recorded,
             memory,
             waves: Vec::new(),
             simds: std::array::from_fn(|number| Simd {
                 waves: Vec::new(),
-                next_turn: number as u64,
+                next_turn: number as u64 % turn,
                 vector_free_at: 0,
+                transcendental_free_at: 0,
                 matrix_free_at: 0,
             }),
             workgroups: Vec::new(),
             lds: Lds::new(parameters),
-            waiting_for_memory: Line::EMPTY,
+            waiting_for_memory: vec![Line::EMPTY; parameters.pipeline.compute_units],
             waiting_for_lds: [Line::EMPTY; PAIRS],
             by_priority: Vec::new(),
             code: (code_bytes > capacity).then(|| Tags::new(capacity / CODE_LINE, 8)),
@@ -172,9 +184,15 @@ impl<'a> ComputeUnit<'a> {
         }
     }
 
+    /// All waves of a workgroup are on one of the compute units of a workgroup processor.
+    pub(super) const fn with_workgroups_apart(mut self) -> Self {
+        self.has_workgroups_apart = true;
+        self
+    }
+
     /// Also records what each wave does.
     pub(super) fn with_timeline(mut self) -> Self {
-        self.replay.timeline = Some(Timeline::default());
+        self.replay.timeline = Some(Timeline::new(self.turn));
         self
     }
 
@@ -188,24 +206,38 @@ impl<'a> ComputeUnit<'a> {
             let ended = self.turn(number, now);
             for _ in 0..ended {
                 self.replay.ended.push(End {
-                    at: now + TURN,
+                    at: now + self.turn,
                     issued: self.issued,
                 });
                 if let Some(workgroup) = next.next() {
-                    self.start(workgroup, now + TURN);
+                    self.start(workgroup, now + self.turn);
                 }
             }
         }
         self.replay.traffic = self.memory.traffic();
-        self.replay.lds_busy = self.lds.busy;
+        self.replay.lds_busy = self.lds.busy / self.lds.halves() as u64;
         self.replay
     }
 
     fn start(&mut self, workgroup: &'a WorkgroupTrace, now: u64) {
         let first = self.waves.len();
         let number = self.workgroups.len();
+        let parts = self.parameters.pipeline.compute_units;
+        let (half, simds) = match self.has_workgroups_apart {
+            true => {
+                let of_part = |part| part * SIMDS / parts..(part + 1) * SIMDS / parts;
+                let waves_of = |part| -> usize {
+                    let simds = &self.simds[of_part(part)];
+                    simds.iter().map(|simd| simd.waves.len()).sum()
+                };
+                let part = (0..parts).min_by_key(|&part| waves_of(part)).unwrap_or(0);
+                (part, of_part(part))
+            }
+            false => (number % parts, 0..SIMDS),
+        };
         for trace in &workgroup.waves {
-            let simd = (0..SIMDS)
+            let simd = simds
+                .clone()
                 .min_by_key(|simd| self.simds[*simd].waves.len())
                 .unwrap_or(0);
             let mut wave = ReplayedWave::new(trace, number, simd, now);
@@ -230,14 +262,17 @@ impl<'a> ComputeUnit<'a> {
             .count();
         self.workgroups.push(Workgroup {
             live,
-            waiting: 0,
+            arrived: 0,
+            phase: 0,
+            released_at: now,
+            half,
             waves,
         });
     }
 
     /// Gives a SIMD a turn at `at` or soon after.
     fn wake(&mut self, simd: usize, at: u64) {
-        let simd_at = at.next_multiple_of(TURN) + simd as u64;
+        let simd_at = at.next_multiple_of(self.turn) + simd as u64 % self.turn;
         let simd = &mut self.simds[simd];
         simd.next_turn = simd.next_turn.min(simd_at);
     }
@@ -276,13 +311,14 @@ impl<'a> ComputeUnit<'a> {
             .iter()
             .map(|&wave| &self.waves[wave])
             .filter(|wave| wave.state == State::Runs)
-            .map(|wave| wave.ready_at)
+            .map(|wave| wave.ready_at.max(wave.blocked_until))
             .min();
-        let earliest = now + TURN;
+        let earliest = now + self.turn;
+        let offset = number as u64 % self.turn;
         self.simds[number].next_turn = match ready {
             None => u64::MAX,
             Some(at) if at <= earliest => earliest,
-            Some(at) => (at - number as u64).next_multiple_of(TURN) + number as u64,
+            Some(at) => (at - offset).next_multiple_of(self.turn) + offset,
         };
         // Adds the waves of workgroups that have started in this turn.
         order.append(&mut self.simds[number].waves);
@@ -303,9 +339,20 @@ impl<'a> ComputeUnit<'a> {
             return self.end(number, now);
         };
         if let Some(blocked_by) = self.blocked(simd, timed, now, taken) {
-            self.waves[number].blocked_by = blocked_by;
+            let is_port_taken = timed.unit.port().is_some_and(|port| taken[port]);
+            let simd = &self.simds[simd];
+            let wave = &mut self.waves[number];
+            wave.blocked_by = blocked_by;
+            wave.blocked_until = match timed.unit {
+                _ if is_port_taken => 0,
+                Unit::Vector | Unit::Matrix if simd.vector_free_at > now => simd.vector_free_at,
+                Unit::Vector => simd.transcendental_free_at,
+                Unit::Matrix => simd.matrix_free_at,
+                _ => 0,
+            };
             return false;
         }
+        self.waves[number].blocked_until = 0;
         if let Some(port) = timed.unit.port() {
             taken[port] = true;
         }
@@ -328,11 +375,19 @@ impl<'a> ComputeUnit<'a> {
         }
         let simd = &self.simds[number];
         match timed.unit {
-            Unit::Vector | Unit::Matrix if simd.vector_free_at > now => Some(Stall::Issue),
+            Unit::Vector if simd.vector_free_at > now => Some(Stall::Issue),
+            Unit::Matrix if simd.vector_free_at > now => Some(match simd.matrix_free_at > now {
+                true if self.parameters.pipeline.matrix_is_vector => Stall::MatrixBusy,
+                _ => Stall::Issue,
+            }),
+            Unit::Vector if timed.transcendental > 0 && simd.transcendental_free_at > now => {
+                Some(Stall::Issue)
+            }
             Unit::Matrix if simd.matrix_free_at > now => Some(Stall::MatrixBusy),
             Unit::VectorMemory => {
-                let has_room = self.memory.has_room(now);
-                let goes = self.waiting_for_memory.lets_in(number, now, has_room);
+                let part = self.part_of(number);
+                let has_room = self.memory.has_room(part, now);
+                let goes = self.waiting_for_memory[part].lets_in(number, now, has_room);
                 (!goes).then_some(Stall::MemoryQueue)
             }
             Unit::Lds => {
@@ -345,6 +400,11 @@ impl<'a> ComputeUnit<'a> {
         }
     }
 
+    /// The compute unit of a SIMD in a workgroup processor.
+    const fn part_of(&self, simd: usize) -> usize {
+        simd * self.parameters.pipeline.compute_units / SIMDS
+    }
+
     /// Records how long the instruction that issues now has waited, and for what.
     fn account(&mut self, number: usize, index: u32, timed: &Timed, now: u64) {
         let wave = &mut self.waves[number];
@@ -355,9 +415,11 @@ impl<'a> ComputeUnit<'a> {
             issued
                 .stalls
                 .add(wave.cause, ready_at.saturating_sub(wave.free_at));
-            // A SIMD has a turn every four cycles: the time until its turn is no stall.
+            // CDNA's SIMDs have a turn every four cycles: the time until its turn is no stall.
             let waited = now.saturating_sub(ready_at);
-            issued.stalls.add(wave.blocked_by, waited - waited % TURN);
+            issued
+                .stalls
+                .add(wave.blocked_by, waited - waited % self.turn);
         }
         if let Some(timeline) = &mut self.replay.timeline {
             timeline.add(Issue {
@@ -375,27 +437,37 @@ impl<'a> ComputeUnit<'a> {
             });
         }
         wave.blocked_by = Stall::Issue;
-        self.replay.wave_cycles += now + TURN - wave.free_at.min(now);
+        self.replay.wave_cycles += now + self.turn - wave.free_at.min(now);
     }
 
     /// Occupies the units and computes when results are available.
     fn execute(&mut self, simd: usize, number: usize, timed: &Timed, now: u64) {
         match timed.unit {
             Unit::Vector => {
-                self.simds[simd].vector_free_at = now + timed.busy;
+                let simd = &mut self.simds[simd];
+                simd.vector_free_at = now + timed.busy;
+                simd.transcendental_free_at =
+                    simd.transcendental_free_at.max(now + timed.transcendental);
                 self.replay.vector_busy += timed.busy;
             }
             Unit::Matrix => {
-                self.simds[simd].vector_free_at = now + TURN;
+                let of_vector = match self.parameters.pipeline.matrix_is_vector {
+                    true => timed.busy,
+                    false => self.turn,
+                };
+                self.simds[simd].vector_free_at = now + of_vector;
                 self.simds[simd].matrix_free_at = now + timed.busy;
-                self.replay.vector_busy += TURN;
+                self.replay.vector_busy += of_vector;
                 self.replay.matrix_busy += timed.busy;
             }
             Unit::Scalar => self.replay.scalar_busy += 1,
-            Unit::ScalarMemory | Unit::VectorMemory => self.access(number, timed, now),
+            Unit::ScalarMemory | Unit::VectorMemory => {
+                self.access(simd, number, timed, now);
+            }
             Unit::Lds => {
                 let access = self.waves[number].lds_access();
-                let done_at = self.lds.issue(simd, now, access);
+                let half = self.half_of(number);
+                let done_at = self.lds.issue(simd, half, now, access);
                 let flight = Flight {
                     done_at,
                     is_lds: true,
@@ -412,7 +484,13 @@ impl<'a> ComputeUnit<'a> {
         }
     }
 
-    fn access(&mut self, number: usize, timed: &Timed, now: u64) {
+    /// The half of LDS in which a wave's workgroup has its bytes.
+    fn half_of(&self, number: usize) -> usize {
+        self.workgroups[self.waves[number].workgroup].half
+    }
+
+    fn access(&mut self, simd: usize, number: usize, timed: &Timed, now: u64) {
+        let part = self.part_of(simd);
         let access = self.waves[number].access();
         let shape = access.and_then(|access| self.recorded.shapes.get(access.shape as usize));
         let (Some(access), Some(shape)) = (access, shape) else {
@@ -430,17 +508,21 @@ impl<'a> ComputeUnit<'a> {
             return;
         }
         let mut done_at = match timed.effect {
-            Effect::Load => self.memory.load(now, access.index, shape, access.base),
-            _ => self.memory.store(now, access.index, shape, access.base),
+            Effect::Load => self
+                .memory
+                .load(part, now, access.index, shape, access.base),
+            _ => self
+                .memory
+                .store(part, now, access.index, shape, access.base),
         };
         if timed.to_lds {
             // The data is written through the banks. This model occupies them now, and not when the data arrives.
             let access = self.waves[number].lds_access();
-            self.lds.serve(now, access);
+            self.lds.serve(self.half_of(number), now, access);
             done_at += u64::from(access.cycles);
         }
         self.replay.stored_at = self.replay.stored_at.max(done_at);
-        self.waves[number].fly(now, done_at);
+        self.waves[number].fly(timed, now, done_at);
     }
 
     /// Moves the wave to its next instruction. Returns whether its workgroup has ended.
@@ -452,15 +534,27 @@ impl<'a> ComputeUnit<'a> {
         let Some(jumped) = wave.step() else {
             return self.end(number, now);
         };
-        wave.free_at = now + TURN;
+        wave.free_at = now + self.turn;
+        while let Some(hint) = self.instructions.get(wave.index())
+            && hint.is_hint
+        {
+            let slot = self.instructions.slot(wave.index());
+            if let Some(issued) = self.replay.issued.get_mut(slot) {
+                issued.count += 1;
+            }
+            if wave.step().is_none() {
+                return self.end(number, now);
+            }
+        }
+        let pipeline = self.parameters.pipeline;
         let (from, cause) = match timed.unit {
-            Unit::Branch if jumped => (now + BRANCH_CYCLES, Stall::Fetch),
-            Unit::Branch => (now + PASSED_BRANCH_CYCLES, Stall::Fetch),
-            _ => (ReplayedWave::after(timed, now), Stall::Pause),
+            Unit::Branch if jumped => (now + pipeline.branch_cycles, Stall::Fetch),
+            Unit::Branch => (now + pipeline.passed_branch_cycles, Stall::Fetch),
+            _ => (now + self.turn + timed.pause, Stall::Pause),
         };
         self.prepare(number, from, cause);
-        if timed.unit == Unit::Barrier {
-            self.arrive(number, now);
+        if let Some(at_barrier) = timed.at_barrier {
+            self.at_barrier(number, at_barrier, now);
         }
         false
     }
@@ -489,28 +583,45 @@ impl<'a> ComputeUnit<'a> {
         wave.prepare(timed, from, cause);
     }
 
-    fn arrive(&mut self, number: usize, now: u64) {
-        self.waves[number].state = State::AtBarrier;
-        let workgroup = self.waves[number].workgroup;
-        self.workgroups[workgroup].waiting += 1;
+    fn at_barrier(&mut self, number: usize, what: AtBarrier, now: u64) {
+        let wave = &mut self.waves[number];
+        let workgroup = wave.workgroup;
+        let group = &mut self.workgroups[workgroup];
+        if what != AtBarrier::Waits {
+            wave.phase = group.phase + 1;
+            group.arrived += 1;
+        }
+        if what != AtBarrier::Signals {
+            if group.phase < wave.phase {
+                wave.state = State::AtBarrier;
+            } else {
+                let released_at = group.released_at + self.parameters.pipeline.barrier_cycles;
+                if wave.ready_at < released_at {
+                    (wave.ready_at, wave.cause) = (released_at, Stall::Barrier);
+                }
+            }
+        }
         self.release(workgroup, now);
     }
 
-    /// Releases the waves of a workgroup if all of them are at the barrier.
+    /// Releases the waves of a workgroup if all of them have arrived at the barrier.
     fn release(&mut self, workgroup: usize, now: u64) {
         let group = &mut self.workgroups[workgroup];
-        if group.waiting < group.live {
+        if group.arrived < group.live {
             return;
         }
-        group.waiting = 0;
+        group.arrived = 0;
+        group.phase += 1;
+        group.released_at = now;
+        let released_at = now + self.parameters.pipeline.barrier_cycles;
         for number in group.waves.clone() {
             let wave = &mut self.waves[number];
             if wave.state != State::AtBarrier {
                 continue;
             }
             wave.state = State::Runs;
-            if wave.ready_at < now + TURN {
-                (wave.ready_at, wave.cause) = (now + TURN, Stall::Barrier);
+            if wave.ready_at < released_at {
+                (wave.ready_at, wave.cause) = (released_at, Stall::Barrier);
             }
             let (simd, at) = (wave.simd, wave.ready_at);
             self.wake(simd, at);

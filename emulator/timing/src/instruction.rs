@@ -1,10 +1,12 @@
 //! The static timing properties of an instruction.
 
-use ferrowave_gpu::{Gpu, GpuLimits};
+use ferrowave_gpu::{Family, Gpu, GpuLimits};
 
-use super::parameters::{Parameters, TURN};
+use super::parameters::Parameters;
 use ferrowave_emulator::exec::{Code, Facts};
-use ferrowave_isa::{Category, Effect, Instruction, Op, Rate, Register, Role, Source, WaitCounts};
+use ferrowave_isa::{
+    Category, Counter, Effect, Instruction, Op, Rate, Register, Role, Source, WaitCounts,
+};
 
 /// The unit that executes an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +51,17 @@ impl Unit {
     }
 }
 
+/// What an instruction does at the workgroup's barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AtBarrier {
+    /// It arrives.
+    Signals,
+    /// It waits for all waves to arrive.
+    Waits,
+    /// Both.
+    SignalsAndWaits,
+}
+
 /// Consecutive registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
@@ -62,6 +75,8 @@ pub(super) struct Timed {
     pub(super) unit: Unit,
     /// Cycles for which its unit is busy.
     pub(super) busy: u64,
+    /// Cycles for which the transcendental unit is busy, which runs beside the vector unit (RDNA).
+    pub(super) transcendental: u64,
     /// Cycles from issue until the result can be read.
     pub(super) latency: u64,
     /// Like `latency`, for the next matrix instruction's accumulator if it is the same registers.
@@ -71,8 +86,18 @@ pub(super) struct Timed {
     /// Third source of a matrix instruction.
     pub(super) accumulator: Option<Range>,
     pub(super) wait: Option<WaitCounts>,
-    /// The maximum of `vmcnt`.
-    pub(super) most_in_flight: u32,
+    /// The maxima of `vmcnt` and of the counter of stores.
+    pub(super) most_in_flight: [u32; 2],
+    /// Whether it is a store that has a counter of its own.
+    pub(super) is_counted_store: bool,
+    /// Whether it is a memory instruction that vector instructions have to have finished with its registers for.
+    pub(super) waits_for_vector: bool,
+    /// Cycles for which such an instruction has to wait after this one.
+    pub(super) uses_for: u64,
+    /// Whether it takes no turn: it only says when others can issue.
+    pub(super) is_hint: bool,
+    /// What it does at the barrier.
+    pub(super) at_barrier: Option<AtBarrier>,
     /// Cycles for which the wave pauses after it.
     pub(super) pause: u64,
     /// The wave's new priority, for `s_setprio`.
@@ -125,19 +150,30 @@ impl Timed {
             Source::Literal(value) => u64::from(value),
             _ => 0,
         };
+        let (gpu, pipeline) = (parameters.hardware.gpu, parameters.pipeline);
+        let turn = pipeline.turn;
+        // RDNA executes waves of 64 lanes in two halves.
+        let halves = u64::from(code.lanes() / GpuLimits::of(gpu).wave_size);
+        let mut transcendental = 0;
         let (busy, latency) = match unit {
             Unit::Vector => {
-                let cycles = vector_cycles(instruction.rate(), parameters);
-                (cycles, cycles)
+                let rate = instruction.rate();
+                let cycles = vector_cycles(rate, parameters);
+                match gpu.family() {
+                    Family::Cdna => (cycles, cycles),
+                    Family::Rdna if rate == Rate::Trans => {
+                        transcendental = halves * cycles;
+                        (halves, rdna_latency(rate).max(transcendental))
+                    }
+                    Family::Rdna => (halves * cycles, rdna_latency(rate).max(halves * cycles)),
+                }
             }
             Unit::Matrix => {
-                let passes = instruction.passes(parameters.hardware.gpu);
-                (
-                    TURN * passes,
-                    TURN * (passes + after_matrix(parameters.hardware.gpu)),
-                )
+                let cycles = PASS * instruction.passes(gpu);
+                (cycles, cycles + after_matrix(gpu))
             }
-            _ => (TURN, TURN),
+            Unit::Scalar => (turn, pipeline.scalar_result_cycles),
+            _ => (turn, turn),
         };
         let accumulator = (unit == Unit::Matrix)
             .then(|| ferrowave_isa::registers(&instruction.src[2]))
@@ -147,6 +183,7 @@ impl Timed {
         Timed {
             unit,
             busy,
+            transcendental,
             latency,
             chained: busy,
             reads: facts
@@ -159,10 +196,26 @@ impl Timed {
                 .collect(),
             writes: facts.uses.writes.iter().map(|w| range(*w)).collect(),
             accumulator,
-            most_in_flight: GpuLimits::of(parameters.hardware.gpu).wait_counters.vm,
+            most_in_flight: {
+                let counters = GpuLimits::of(gpu).wait_counters;
+                [counters.vm, counters.vs]
+            },
+            is_counted_store: instruction.counters().contains(&Counter::Vs),
+            waits_for_vector: matches!(unit, Unit::VectorMemory | Unit::Lds)
+                && pipeline.vector_to_memory_cycles > 0,
+            uses_for: match unit {
+                Unit::Vector | Unit::Matrix => pipeline.vector_to_memory_cycles,
+                _ => 0,
+            },
+            is_hint: instruction.is_hint(),
+            at_barrier: match instruction.op {
+                Op::s_barrier_signal | Op::s_barrier_signal_isfirst => Some(AtBarrier::Signals),
+                Op::s_barrier_wait => Some(AtBarrier::Waits),
+                _ => (unit == Unit::Barrier).then_some(AtBarrier::SignalsAndWaits),
+            },
             wait: (unit == Unit::Wait).then(|| WaitCounts::of(code.instruction(index))),
             pause: match instruction.op {
-                Op::s_nop => TURN * (immediate & 0xf),
+                Op::s_nop => turn * instruction.idle_turns(),
                 Op::s_sleep => 64 * (immediate & 0x7f),
                 _ => 0,
             },
@@ -175,25 +228,43 @@ impl Timed {
     }
 }
 
-/// Turns after a matrix instruction's passes until any instruction may read its result: the wait states that LLVM's
-/// `GCNHazardRecognizer` inserts.
-const fn after_matrix(gpu: Gpu) -> u64 {
-    match gpu {
-        Gpu::Gfx908 => 2,
-        _ => 3,
+/// Cycles of a pass in the matrix core.
+const PASS: u64 = 4;
+
+/// Cycles after a matrix instruction's passes until any instruction may read its result: on CDNA the wait states that
+/// LLVM's `GCNHazardRecognizer` inserts, on RDNA as after a vector instruction's cycle.
+fn after_matrix(gpu: Gpu) -> u64 {
+    match (gpu, gpu.family()) {
+        (Gpu::Gfx908, _) => 8,
+        (_, Family::Cdna) => 12,
+        (_, Family::Rdna) => rdna_latency(Rate::Full) - 1,
     }
 }
 
-/// Cycles of a vector instruction on the 16 lanes of a SIMD (LLVM's `SISchedule.td`: integer products are slow on
-/// gfx908; from gfx90a on they are not, and f64 runs at its full rate).
-fn vector_cycles(rate: Rate, parameters: &Parameters) -> u64 {
+/// Cycles from a vector instruction to its result (LLVM's `SISchedule.td`, `GFX11SpeedModel`, which GFX12 has, too).
+const fn rdna_latency(rate: Rate) -> u64 {
     match rate {
-        Rate::Full => TURN,
-        Rate::Trans => 4 * TURN,
-        Rate::Trans64 => 4 * parameters.integer_product_cycles.max(TURN),
-        Rate::F64 => parameters.double_cycles,
-        Rate::Mul32 => parameters.integer_product_cycles,
-        Rate::Mul64 => parameters.integer_product_cycles.max(2 * TURN),
+        Rate::Full => 5,
+        Rate::Wide => 6,
+        Rate::Mul32 | Rate::Mul64 => 8,
+        Rate::Trans => 10,
+        Rate::F64 => 38,
+        Rate::Trans64 => 40,
+    }
+}
+
+/// Cycles of a vector instruction on the 16 lanes of a SIMD of CDNA (LLVM's `SISchedule.td`: integer products are slow on
+/// gfx908; from gfx90a on they are not, and f64 runs at its full rate), or on the 32 lanes of RDNA ([`super::parameters`]).
+fn vector_cycles(rate: Rate, parameters: &Parameters) -> u64 {
+    let turn = parameters.pipeline.turn;
+    match (rate, parameters.hardware.gpu.family()) {
+        (Rate::Full, _) => turn,
+        (Rate::Wide, _) => 2 * turn,
+        (Rate::Trans, _) => parameters.pipeline.transcendental_cycles,
+        (Rate::Trans64, Family::Cdna) => 4 * parameters.integer_product_cycles.max(turn),
+        (Rate::F64, _) | (Rate::Trans64, Family::Rdna) => parameters.double_cycles,
+        (Rate::Mul32, _) => parameters.integer_product_cycles,
+        (Rate::Mul64, _) => parameters.integer_product_cycles.max(2 * turn),
     }
 }
 

@@ -4,6 +4,9 @@
 //! for themselves. A pair has eight instructions of 16 bytes a lane in flight: the next one issues when the oldest
 //! completes. Narrower ones are assumed to take less of this room, because eight of 4 bytes a lane would be too few for
 //! the bandwidth that LDS has.
+//!
+//! RDNA's workgroup processor has two of them, one for each compute unit. A workgroup has its bytes in one; waves on the
+//! other compute unit access them over their own bus.
 
 use std::collections::VecDeque;
 
@@ -30,14 +33,14 @@ struct Pair {
     flying_cycles: u64,
 }
 
-/// LDS of one compute unit.
+/// LDS of one compute unit, or of a workgroup processor.
 #[derive(Clone, Debug)]
 pub(super) struct Lds {
     latency: u64,
     /// The most cycles of the bus that a pair's instructions in flight take.
     most_cycles: u64,
-    /// The cycle from which the banks are free.
-    free_at: u64,
+    /// The cycle from which the banks of each half are free; there is only one on CDNA.
+    free_at: Vec<u64>,
     pairs: [Pair; PAIRS],
     /// Cycles in which the banks were busy.
     pub(super) busy: u64,
@@ -49,7 +52,7 @@ impl Lds {
             latency: parameters.lds_latency,
             most_cycles: u64::from(parameters.lds_queue) * WIDEST_BYTES
                 / u64::from(parameters.lds_bus_bytes_per_cycle.max(1)),
-            free_at: 0,
+            free_at: vec![0; parameters.pipeline.compute_units],
             pairs: Default::default(),
             busy: 0,
         }
@@ -67,13 +70,18 @@ impl Lds {
         pair.flying.is_empty() || pair.flying_cycles < self.most_cycles
     }
 
-    /// Issues an instruction. Returns the cycle at which it completes.
-    pub(super) fn issue(&mut self, simd: usize, now: u64, access: LdsAccess) -> u64 {
-        let start = self.serve(now, access);
+    /// The number of halves.
+    pub(super) const fn halves(&self) -> usize {
+        self.free_at.len()
+    }
+
+    /// Issues an instruction of a workgroup whose bytes are in a half. Returns the cycle at which it completes.
+    pub(super) fn issue(&mut self, simd: usize, half: usize, now: u64, access: LdsAccess) -> u64 {
+        let start = self.serve(half, now, access);
         let pair = &mut self.pairs[pair_of(simd)];
         let bus = &mut pair.free_at[usize::from(access.is_write)];
         *bus = (*bus).max(start) + u64::from(access.bus_cycles);
-        let through = self.free_at.max(*bus);
+        let through = self.free_at[half].max(*bus);
         let done_at = (through - 1).max(start) + self.latency;
         let last = pair.flying.back().map_or(0, |&(done_at, _)| done_at);
         let done_at = done_at.max(last);
@@ -83,10 +91,10 @@ impl Lds {
         done_at
     }
 
-    /// Occupies the banks. Returns the first cycle.
-    pub(super) fn serve(&mut self, now: u64, access: LdsAccess) -> u64 {
-        let start = now.max(self.free_at);
-        self.free_at = start + u64::from(access.cycles);
+    /// Occupies the banks of a half. Returns the first cycle.
+    pub(super) fn serve(&mut self, half: usize, now: u64, access: LdsAccess) -> u64 {
+        let start = now.max(self.free_at[half]);
+        self.free_at[half] = start + u64::from(access.cycles);
         self.busy += u64::from(access.cycles);
         start
     }

@@ -45,7 +45,7 @@ pub use bound::{Bound, Unit};
 pub use budget::MOST_TRACE_BYTES;
 pub use clock::{MatrixType, SustainedClock};
 pub use parameter_file::{Changed, ParameterError};
-pub use parameters::{NoParameters, Parameters, TURN};
+pub use parameters::{ArrayCache, NoParameters, Parameters, Pipeline};
 pub use report::duration;
 pub use report::{Format, JSON_VERSION, MODELLED, Timing, Usage};
 pub use stall::{Stall, Stalls};
@@ -184,6 +184,8 @@ pub struct Plan {
     parameters: Parameters,
     placement: Placement,
     waves_per_simd: u32,
+    /// Whether all waves of a workgroup are on one of the two compute units of RDNA's workgroup processor.
+    in_one_compute_unit: bool,
     chosen: Chosen,
     /// Whether workgroups can observe their order, which may affect what they do.
     is_order_seen: bool,
@@ -241,6 +243,7 @@ impl Plan {
         });
         let mut chosen = Chosen {
             lines: placement.at_once().collect(),
+            lanes: kernel.code().lanes(),
             ..Chosen::default()
         };
         for first in placement.candidates() {
@@ -251,6 +254,7 @@ impl Plan {
             parameters,
             placement,
             waves_per_simd: occupancy.waves_per_simd,
+            in_one_compute_unit: resources.in_one_compute_unit,
             chosen,
             is_order_seen,
             has_timeline: false,
@@ -294,7 +298,13 @@ impl Plan {
         let line_bytes = u64::from(self.parameters.hardware.gpu.line_bytes());
         layout::place(&mut recorded, &kernel.memory().view(), line_bytes);
         let code = kernel.code();
-        let shares = sharing::shares(&recorded, code.facts(), &self.placement, &self.parameters);
+        let shares = sharing::shares(
+            &recorded,
+            code.facts(),
+            &self.placement,
+            self.in_one_compute_unit,
+            &self.parameters,
+        );
         let candidates = self.placement.candidates().into_iter();
         let of_unit = |first| self.of_unit(first, code, &recorded, &shares);
         // The first of equally slow ones.
@@ -360,6 +370,9 @@ impl Plan {
         let memory = Memory::new(&self.parameters, &chosen, shares.clone());
         let mut unit =
             ComputeUnit::new(&self.parameters, instructions, recorded, memory, code_bytes);
+        if self.in_one_compute_unit {
+            unit = unit.with_workgroups_apart();
+        }
         if self.has_timeline {
             unit = unit.with_timeline();
         }

@@ -28,7 +28,8 @@ struct Field {
     name: &'static str,
     /// What it is, with its unit.
     meaning: &'static str,
-    source: &'static str,
+    /// Where the values come from: CDNA's and RDNA's.
+    sources: [&'static str; 2],
     allowed: RangeInclusive<f64>,
     is_whole: bool,
     get: fn(&Parameters) -> f64,
@@ -84,11 +85,11 @@ const fn is_whole<T: Number>(_: fn(&Parameters) -> T) -> bool {
 
 /// Makes the list of fields. A field of [`Parameters`] that is missing here does not compile.
 macro_rules! fields {
-    ($($name:ident: $least:literal to $most:literal, $meaning:literal, $source:expr;)*) => {
+    ($($name:ident: $least:literal to $most:literal, $meaning:literal, $cdna:expr, $rdna:expr;)*) => {
         const FIELDS: &[Field] = &[$(Field {
             name: stringify!($name),
             meaning: $meaning,
-            source: $source,
+            sources: [$cdna, $rdna],
             allowed: $least..=$most,
             is_whole: is_whole(|parameters| parameters.$name),
             get: |parameters| parameters.$name.to_f64(),
@@ -96,7 +97,7 @@ macro_rules! fields {
         }),*];
 
         const _: fn(&Parameters) = |parameters| {
-            let Parameters { machine: _, hardware: _, $($name: _),* } = parameters;
+            let Parameters { machine: _, pipeline: _, hardware: _, $($name: _),* } = parameters;
         };
     };
 }
@@ -109,42 +110,77 @@ const GLUON: &str = "AMD's Gluon tutorials (ROCm/gfx950-gluon-tutorials): v8_sli
 
 const LLVM: &str = "LLVM's SISchedule.td";
 
+const ACO: &str = "Mesa's ACO, aco_statistics.cpp; the events of AMD's thread traces";
+
+const GPU_BENCHES: &str =
+    "gpu-benches (github.com/te42kyfo/gpu-benches), RX 6900 XT: an estimate for RDNA 3 and 4";
+
+const RX_7900_XT: &str =
+    "a public table of GPU benchmarks, RX 7900 XT; RX 9070 XT: an estimate from it";
+
+const CDNA_S: &str = "that of CDNA: an estimate";
+
 fields! {
     memory_efficiency: 0.01 to 1.0,
         "The share of the memory bandwidth that programs can reach",
-        "BabelStream on MI300X (Azure's guide to benchmarks), 4.26 of 5.3 TB/s, used for all";
-    l1_latency: 1.0 to 1e5, "Cycles from a load to its result, if it hits in the vector L1 cache", MT4G;
-    l2_latency: 1.0 to 1e5, "Cycles from a load to its result, from L2", MT4G;
+        "BabelStream on MI300X (Azure's guide to benchmarks), 4.26 of 5.3 TB/s, used for all",
+        "a public table of GPU benchmarks, RX 7900 XT: 706 of 800 GB/s; RX 9070 XT: an estimate from it";
+    l1_latency: 1.0 to 1e5,
+        "Cycles from a load to its result, if it hits in the vector L1 cache",
+        MT4G,
+        GPU_BENCHES;
+    l2_latency: 1.0 to 1e5, "Cycles from a load to its result, from L2", MT4G, GPU_BENCHES;
     infinity_latency: 1.0 to 1e5,
         "Cycles from a load to its result, from the Infinity Cache; those of memory if there is none",
-        "mt4g's report of MI300X: latency of L2 and its miss penalty";
-    memory_latency: 1.0 to 1e5, "Cycles from a load to its result, from memory", MT4G;
-    scalar_latency: 1.0 to 1e5, "Cycles from a scalar load to its result, from the scalar cache", MT4G;
-    lds_latency: 1.0 to 1e5, "Cycles from an LDS load to its result, without conflicts", MT4G;
+        "mt4g's report of MI300X: latency of L2 and its miss penalty",
+        "Chips and Cheese, «Latency Testing is Hard (RDNA 3 Power Saving)», RX 7900 XTX: 150.3 ns; RX 9070 XT: an \
+         estimate from it";
+    memory_latency: 1.0 to 1e5, "Cycles from a load to its result, from memory", MT4G, RX_7900_XT;
+    scalar_latency: 1.0 to 1e5,
+        "Cycles from a scalar load to its result, from the scalar cache",
+        MT4G,
+        RX_7900_XT;
+    lds_latency: 1.0 to 1e5,
+        "Cycles from an LDS load to its result, without conflicts",
+        MT4G,
+        "thread traces of gfx1100 and gfx1200 that tinygrad recorded (extra/sqtt/examples, sync)";
     l2_bytes_per_cycle: 1.0 to 1e6,
         "Read bandwidth of an XCD's L2 in bytes per cycle",
-        "MI100: mt4g; others: AMD's CDNA 2 and 3 white papers, times the share that mt4g reached on MI100, 0.87";
+        "MI100: mt4g; others: AMD's CDNA 2 and 3 white papers, times the share that mt4g reached on MI100, 0.87",
+        GPU_BENCHES;
     l2_written_bytes_per_cycle: 1.0 to 1e6,
         "Write bandwidth of an XCD's L2 in bytes per cycle, without reads",
-        MT4G;
+        MT4G,
+        "as read: an estimate";
     infinity_bytes_per_second: 0.0 to 1e15,
         "Bandwidth of the Infinity Cache in bytes per second; 0 if there is none",
-        "Chips and Cheese, «Testing AMD's Giant MI300X»: 11.9 TB/s; mt4g measured 5.8 TB/s";
-    double_cycles: 4.0 to 1024.0,
+        "Chips and Cheese, «Testing AMD's Giant MI300X»: 11.9 TB/s; mt4g measured 5.8 TB/s",
+        "AMD's slides of RDNA 3, the peak: 5.3 TB/s; RX 9070 XT: as much for each MiB, an estimate";
+    double_cycles: 1.0 to 1024.0,
         "Cycles of an f64 vector instruction",
-        "AMD's slides «Introduction to AMD GPU programming with HIP»: half rate on MI100, full rate from MI210 on";
-    integer_product_cycles: 4.0 to 1024.0, "Cycles of a 32-bit integer product", LLVM;
+        "AMD's slides «Introduction to AMD GPU programming with HIP»: half rate on MI100, full rate from MI210 on",
+        ACO;
+    integer_product_cycles: 1.0 to 1024.0, "Cycles of a 32-bit integer product", LLVM, ACO;
     l1_to_l2_bytes_per_cycle: 1.0 to 1e4,
         "Bandwidth from L1 to L2 in bytes per cycle, for one compute unit",
-        "AMD's slides «Introduction to AMD GPU programming with HIP»: 64 bytes per cycle";
-    memory_queue: 1.0 to 1e4, "Vector memory instructions of a compute unit that may wait for L1", GLUON;
-    in_flight_bytes: 64.0 to 1e9, "Bytes of lines that L1 may have requested and not received", GLUON;
+        "AMD's slides «Introduction to AMD GPU programming with HIP»: 64 bytes per cycle",
+        GPU_BENCHES;
+    memory_queue: 1.0 to 1e4,
+        "Vector memory instructions of a compute unit that may wait for L1",
+        GLUON,
+        CDNA_S;
+    in_flight_bytes: 64.0 to 1e9,
+        "Bytes of lines that L1 may have requested and not received",
+        GLUON,
+        CDNA_S;
     lds_queue: 1.0 to 1e4,
         "LDS instructions of 16 bytes a lane that a pair of SIMDs may have in flight",
-        GLUON;
+        GLUON,
+        CDNA_S;
     lds_bus_bytes_per_cycle: 1.0 to 1e4,
         "Bandwidth between LDS and a pair of SIMDs in bytes per cycle, in each direction",
-        GLUON;
+        GLUON,
+        "RDNA 3 ISA guide, 12.1: 32 banks of 4 bytes for a pair of SIMDs";
 }
 
 /// Latencies that must not fall from one level of memory to the next.
@@ -350,12 +386,10 @@ impl Parameters {
         );
         for field in FIELDS {
             let (value, table) = ((field.get)(self), (field.get)(own));
+            let of_family = field.sources[machine.gpu().family() as usize];
             let source = match value == table {
-                true => format!("Source: {}.", field.source),
-                false => format!(
-                    "Ferrowave's own value is {table}. Its source: {}.",
-                    field.source
-                ),
+                true => format!("Source: {of_family}."),
+                false => format!("Ferrowave's own value is {table}. Its source: {of_family}."),
             };
             // Debug writes f64 with a fraction, and so that it is read back as the same value.
             let value = match field.is_whole {

@@ -17,14 +17,74 @@
 //! | vector instructions: 4 cycles, transcendental ones 16; integer products; taken branches: 8 turns | LLVM's `SISchedule.td`, which calls its latencies possibly inaccurate |
 //!
 //! **We found no published measurements of MI355X's caches**: its latencies and shares are those of MI300X, in cycles.
+//!
+//! Radeons:
+//!
+//! | figures | source |
+//! |---|---|
+//! | vector instructions of 32 lanes: one cycle, transcendental and integer products 4, 64-bit shifts 2, f64 16 | Mesa's ACO (`aco_statistics.cpp`); the names of the thread trace's events (`VALUT_4`, `VALUB_2`, `VALUB_4`, `VALUB_16`) |
+//! | their latencies: 5, 10, 8, 6, 38 cycles | LLVM's `GFX11SpeedModel`; the 5 is also in the traces |
+//! | cycles of WMMA | peak rates of AMD's data sheets; on RDNA 4 the names `WMMA_8` and `WMMA_16` in the traces |
+//! | latency of LDS, results for memory instructions, barriers, branches, scalar results | thread traces that tinygrad recorded on gfx1100 and gfx1200 (`extra/sqtt/examples`: `sync`, `gemm`, `handwritten`) |
+//! | LDS: two halves of 32 banks, each for a pair of SIMDs | RDNA 3 ISA guide, 12.1 |
+//! | latencies of L0, the shader array's L1 and L2; bandwidth from L1 | gpu-benches (github.com/te42kyfo/gpu-benches) on RX 6900 XT, RDNA 2, used for all: **an estimate** |
+//! | L0: 64 bytes per cycle, looks up lines as CDNA's L1 | the same, `gpu-strides` |
+//! | latency of the Infinity Cache: 150.3 ns | Chips and Cheese, «Latency Testing is Hard (RDNA 3 Power Saving)», RX 7900 XTX, used for RX 9070 XT: there **an estimate** |
+//! | latencies of memory and of the scalar cache: 551 and 35 cycles; reachable share of the memory bandwidth: 0.88 | a public table of GPU benchmarks, RX 7900 XT: 706 of 800 GB/s; its latency of L2, 340 cycles, was not used because the Infinity Cache's is 376. For RX 9070 XT **estimates** |
+//! | bandwidth of L2 | as many bytes per cycle for each MiB as gpu-benches measured on RX 6900 XT (4.6 TB/s, 4 MiB, 2.57 GHz): **an estimate** |
+//! | bandwidth of the Infinity Cache: 5.3 TB/s | AMD's slides of RDNA 3, the peak; RX 9070 XT as much for each MiB: **an estimate** |
+//! | results return in order of all waves on RDNA 3, of each on RDNA 4 | Chips and Cheese, «RDNA 4's Out-of-Order Memory Accesses» |
+//! | queues before L0 and LDS | those of CDNA: **estimates** |
 
 use ferrowave_gpu::{Product, Specifications};
+
+/// How SIMDs issue, and what their instructions take beside their unit's cycles. Not in files of parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pipeline {
+    /// Cycles between two turns of a SIMD. CDNA's four SIMDs issue in turn, RDNA's in every cycle.
+    pub turn: u64,
+    /// Cycles of a transcendental vector instruction.
+    pub transcendental_cycles: u64,
+    /// Cycles from a taken branch to the next instruction.
+    pub branch_cycles: u64,
+    /// Cycles from a branch that is not taken to the next instruction.
+    pub passed_branch_cycles: u64,
+    /// Cycles from the last wave's barrier to the next instruction.
+    pub barrier_cycles: u64,
+    /// Cycles from a scalar instruction to its result.
+    pub scalar_result_cycles: u64,
+    /// Cycles from a vector instruction to a memory instruction that reads its result, or overwrites its source; 0 if
+    /// they are those of other instructions.
+    pub vector_to_memory_cycles: u64,
+    /// Whether a matrix instruction keeps the vector unit busy.
+    pub matrix_is_vector: bool,
+    /// Whether the results of one wave's loads may return before earlier ones of another.
+    pub returns_out_of_order: bool,
+    /// Compute units that share LDS and can run one workgroup together, each with half of the SIMDs and of LDS and with its own
+    /// vector cache.
+    pub compute_units: usize,
+    /// The cache between the vector caches and L2, if there is one.
+    pub array_cache: Option<ArrayCache>,
+}
+
+/// The L1 cache of a shader array, which the compute units of the array share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrayCache {
+    /// Its size in bytes.
+    pub bytes: u32,
+    /// Cycles from a load to its result.
+    pub latency: u64,
+    /// Workgroup processors of an array.
+    pub processors: u64,
+}
 
 /// The units of a machine and their speed. Cycles are those of the engine clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
     /// The machine.
     pub machine: Product,
+    /// How its SIMDs issue.
+    pub pipeline: &'static Pipeline,
     /// Its specifications. The model always uses the highest clock, although real clocks drop under load.
     pub hardware: &'static Specifications,
     /// The share of the memory bandwidth that programs can reach.
@@ -63,8 +123,48 @@ pub struct Parameters {
     pub lds_bus_bytes_per_cycle: u32,
 }
 
-/// Cycles between two turns of a SIMD: the four SIMDs issue in turn.
-pub const TURN: u64 = 4;
+/// LLVM's `SISchedule.td` for branches. A branch that is not taken: an estimate, as the next instruction is already in the
+/// buffer.
+const CDNA: Pipeline = Pipeline {
+    turn: 4,
+    transcendental_cycles: 16,
+    branch_cycles: 32,
+    passed_branch_cycles: 16,
+    barrier_cycles: 4,
+    scalar_result_cycles: 4,
+    vector_to_memory_cycles: 0,
+    matrix_is_vector: false,
+    returns_out_of_order: false,
+    compute_units: 1,
+    array_cache: None,
+};
+
+/// Branches that are taken: traced on gfx1200 only.
+const RDNA3: Pipeline = Pipeline {
+    turn: 1,
+    transcendental_cycles: 4,
+    branch_cycles: 9,
+    passed_branch_cycles: 3,
+    barrier_cycles: 14,
+    scalar_result_cycles: 2,
+    vector_to_memory_cycles: 18,
+    matrix_is_vector: true,
+    returns_out_of_order: false,
+    compute_units: 2,
+    array_cache: Some(ArrayCache {
+        bytes: 256 << 10,
+        latency: 110,
+        processors: 4,
+    }),
+};
+
+const RDNA4: Pipeline = Pipeline {
+    barrier_cycles: 20,
+    scalar_result_cycles: 9,
+    returns_out_of_order: true,
+    array_cache: None,
+    ..RDNA3
+};
 
 /// Ways of the vector L1 cache.
 pub(crate) const L1_WAYS: usize = 64;
@@ -76,8 +176,12 @@ const GIB_PER_SECOND: f64 = (1_u64 << 30) as f64;
 /// The share of the read bandwidth of L2's channels that mt4g reached on MI100: 64 bytes from each of 32.
 const L2_EFFICIENCY: f64 = 2484.7 * GIB_PER_SECOND / (32.0 * 64.0 * 1.502e9);
 
+/// Bytes per cycle of RX 6900 XT's L2 for each MiB: 4.6 TB/s, 4 MiB, 2.57 GHz.
+const RDNA_L2_BYTES: f64 = 4.6e12 / 2.57e9 / 4.0;
+
 const MI100: Parameters = Parameters {
     machine: Product::Mi100,
+    pipeline: &CDNA,
     hardware: Product::Mi100.specifications(),
     memory_efficiency: 0.8,
     l1_latency: 136,
@@ -141,6 +245,42 @@ const MI355X: Parameters = Parameters {
     ..MI300X
 };
 
+const RX_7900_XTX: Parameters = Parameters {
+    machine: Product::Rx7900Xtx,
+    pipeline: &RDNA3,
+    hardware: Product::Rx7900Xtx.specifications(),
+    memory_efficiency: 706.31 / 800.0,
+    l1_latency: 73,
+    l2_latency: 205,
+    infinity_latency: 376,
+    memory_latency: 551,
+    scalar_latency: 35,
+    lds_latency: 32,
+    l2_bytes_per_cycle: 6.0 * RDNA_L2_BYTES,
+    l2_written_bytes_per_cycle: 6.0 * RDNA_L2_BYTES,
+    infinity_bytes_per_second: 5.3e12,
+    double_cycles: 16,
+    integer_product_cycles: 4,
+    // 9.7 TB/s of RX 6900 XT's 80 compute units at 2.57 GHz, from 72 to 104 KiB.
+    l1_to_l2_bytes_per_cycle: 47.0,
+    memory_queue: 12,
+    in_flight_bytes: Product::Rx7900Xtx.specifications().l1_bytes,
+    lds_queue: 8,
+    lds_bus_bytes_per_cycle: 128,
+};
+
+const RX_9070_XT: Parameters = Parameters {
+    machine: Product::Rx9070Xt,
+    pipeline: &RDNA4,
+    hardware: Product::Rx9070Xt.specifications(),
+    infinity_latency: 446,
+    memory_latency: 682,
+    l2_bytes_per_cycle: 8.0 * RDNA_L2_BYTES,
+    l2_written_bytes_per_cycle: 8.0 * RDNA_L2_BYTES,
+    infinity_bytes_per_second: 5.3e12 * 64.0 / 96.0,
+    ..RX_7900_XTX
+};
+
 /// The model has no parameters of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -154,12 +294,14 @@ pub struct NoParameters {
 
 impl Parameters {
     /// The machines that have parameters.
-    pub const MACHINES: [Product; 5] = [
+    pub const MACHINES: [Product; 7] = [
         Product::Mi100,
         Product::Mi210,
         Product::Mi250x,
         Product::Mi300x,
         Product::Mi355x,
+        Product::Rx7900Xtx,
+        Product::Rx9070Xt,
     ];
 
     /// The parameters of a machine, if it has any.
@@ -170,6 +312,8 @@ impl Parameters {
             Product::Mi250x => &MI250X,
             Product::Mi300x => &MI300X,
             Product::Mi355x => &MI355X,
+            Product::Rx7900Xtx => &RX_7900_XTX,
+            Product::Rx9070Xt => &RX_9070_XT,
             _ => return None,
         })
     }

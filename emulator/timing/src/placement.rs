@@ -2,7 +2,8 @@
 //!
 //! The hardware deals out workgroups to the XCDs in turn, in the order of their numbers; fast kernels renumber their
 //! tiles accordingly. The model assumes that an XCD deals them out to its compute units in turn, until each holds as
-//! many as fit; later workgroups replace those that end.
+//! many as fit; later workgroups replace those that end. On RDNA, a workgroup processor is a compute unit here: two of them,
+//! which can run one workgroup together.
 
 use super::{
     parameters::Parameters,
@@ -27,7 +28,7 @@ impl Placement {
         Placement {
             workgroups,
             xcds: u64::from(parameters.hardware.xcds),
-            units: u64::from(parameters.hardware.compute_units_per_xcd()),
+            units: u64::from(parameters.hardware.multiprocessors() / parameters.hardware.xcds),
             resident: resident.max(1),
         }
     }
@@ -35,6 +36,11 @@ impl Placement {
     /// The XCD of a workgroup, and its compute unit there.
     pub(super) const fn of(&self, number: u64) -> (u64, u64) {
         (number % self.xcds, number / self.xcds % self.units)
+    }
+
+    /// How many workgroups its compute unit had before it.
+    pub(super) const fn turn_of(&self, number: u64) -> u64 {
+        number / (self.xcds * self.units)
     }
 
     /// The number of workgroups on the fullest compute unit: the first of the first XCD.

@@ -152,7 +152,7 @@ impl Timing {
             cycles_modelled,
             waves_per_simd: modelled.waves_per_simd,
             sustained: SustainedClock::of(parameters.machine, &shares, modelled.cycles),
-            error: Class::of(bound_by).map(Class::error),
+            error: Class::of(bound_by).map(|class| class.error(kernel.gpu().family())),
             bound_by,
             usage,
             l1_hit_rate: (traffic.l1_lines > 0)
@@ -174,7 +174,7 @@ impl Timing {
     }
 }
 
-/// SIMDs of a compute unit.
+/// SIMDs of a compute unit, or of a workgroup processor.
 const SIMDS: f64 = 4.0;
 
 fn usage(replay: &Replay, cycles: u64) -> Vec<Usage> {

@@ -3,7 +3,8 @@
 //! Only one compute unit is replayed, but its loads hit in L2 because others have loaded the same lines. So the
 //! accesses of all workgroups that start on an empty machine go through the tags of all L1 caches, the L2 of each XCD
 //! and the Infinity Cache. In each round, every wave makes its next access. The result is, for each instruction, the
-//! share of each source; the replay deals these out evenly.
+//! share of each source; the replay deals these out evenly. On RDNA 3, the L1 of each shader array is between the vector
+//! caches and L2.
 //!
 //! A line that another wave requested in the same round is on its way and is fetched once. A round takes about as long
 //! as fetching a line, and its waves are spread over it, so on average half of the distance is left: an estimate.
@@ -14,6 +15,7 @@ use std::collections::HashMap;
 use rayon::iter::{IntoParallelRefMutIterator as _, ParallelIterator as _};
 
 use super::{
+    compute_unit::SIMDS,
     parameters::{L1_WAYS, L2_WAYS, Parameters},
     placement::Placement,
     tags::Tags,
@@ -25,6 +27,14 @@ use ferrowave_isa::{Category, Effect};
 /// The source of a line that is not in L1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
+    /// The L1 of the shader array.
+    Array,
+    /// The L1 of the shader array, which has requested it from L2.
+    ArrayFromL2,
+    /// The L1 of the shader array, which has requested it from the Infinity Cache.
+    ArrayFromInfinity,
+    /// The L1 of the shader array, which has requested it from memory.
+    ArrayFromMemory,
     /// L2.
     L2,
     /// L2, which has requested it from the Infinity Cache.
@@ -40,7 +50,11 @@ pub(super) enum Source {
 }
 
 impl Source {
-    const ALL: [Source; 6] = [
+    const ALL: [Source; 10] = [
+        Source::Array,
+        Source::ArrayFromL2,
+        Source::ArrayFromInfinity,
+        Source::ArrayFromMemory,
         Source::L2,
         Source::L2FromInfinity,
         Source::L2FromMemory,
@@ -48,6 +62,28 @@ impl Source {
         Source::InfinityFromMemory,
         Source::Memory,
     ];
+
+    /// Whether L2 must supply the line, or what is behind it.
+    pub(super) const fn is_behind_array(self) -> bool {
+        !matches!(
+            self,
+            Source::Array
+                | Source::ArrayFromL2
+                | Source::ArrayFromInfinity
+                | Source::ArrayFromMemory
+        )
+    }
+
+    /// The source of a line that is on its way from this one to the L1 of the shader array.
+    const fn through_array(self) -> Self {
+        match self {
+            Source::Infinity | Source::L2FromInfinity => Source::ArrayFromInfinity,
+            Source::Memory | Source::InfinityFromMemory | Source::L2FromMemory => {
+                Source::ArrayFromMemory
+            }
+            _ => Source::ArrayFromL2,
+        }
+    }
 
     /// Whether the Infinity Cache (or memory, if there is none) must supply the line.
     pub(super) const fn is_behind_l2(self) -> bool {
@@ -104,6 +140,7 @@ pub(super) fn shares(
     recorded: &Recorded,
     facts: FactsTable<'_>,
     placement: &Placement,
+    in_one_compute_unit: bool,
     parameters: &Parameters,
 ) -> HashMap<u32, Shares> {
     let at_once = placement.at_once();
@@ -113,13 +150,28 @@ pub(super) fn shares(
     let xcd = Xcd::new(placement, parameters, instructions.kinds.len());
     let mut xcds = vec![xcd; placement.xcds() as usize];
     let mut rounds = 0;
+    let compute_units = parameters.pipeline.compute_units;
     let waves = workgroups.flat_map(|workgroup| {
-        let place = placement.of(workgroup.number);
-        workgroup.waves.iter().map(move |wave| (place, wave))
+        let (xcd, unit) = placement.of(workgroup.number);
+        let turn = placement.turn_of(workgroup.number) as usize;
+        let waves = workgroup.waves.iter().enumerate();
+        waves.map(move |(number, wave)| {
+            // Waves go round the SIMDs, of which each compute unit has as many.
+            let part = match in_one_compute_unit {
+                true => turn % compute_units,
+                false => number % SIMDS * compute_units / SIMDS,
+            };
+            (xcd, unit, unit as usize * compute_units + part, wave)
+        })
     });
-    for (order, ((xcd, unit), trace)) in waves.enumerate() {
+    for (order, (xcd, unit, l1, trace)) in waves.enumerate() {
         rounds = rounds.max(trace.accesses.len());
-        xcds[xcd as usize].waves.push(Wave { order, unit, trace });
+        xcds[xcd as usize].waves.push(Wave {
+            order,
+            unit,
+            l1,
+            trace,
+        });
     }
     let mut memory = Memory::new(parameters);
     on_all_threads(|| {
@@ -182,7 +234,18 @@ struct Wave<'a> {
     /// Its position among all waves of the machine.
     order: usize,
     unit: u64,
+    /// Its vector cache.
+    l1: usize,
     trace: &'a WaveTrace,
+}
+
+/// A line in the L1 of a shader array.
+#[derive(Clone, Copy, Default)]
+struct InArray {
+    /// The round of the request that loaded it.
+    round: u32,
+    /// The number of L2's request in that round; `None` if L2 had it.
+    number: Option<u32>,
 }
 
 /// A line in L2.
@@ -207,23 +270,37 @@ struct Request {
 #[derive(Clone)]
 struct Xcd<'a> {
     waves: Vec<Wave<'a>>,
+    /// The vector caches, as many for each unit.
     l1: Vec<Tags<()>>,
+    /// The L1 of each shader array. Neighbouring units are in different ones, as workgroups go round them.
+    arrays: Vec<Tags<InArray>>,
     l2: Tags<Held>,
     /// By slot of the instruction.
     shares: Vec<Shares>,
     /// The requests of this round, in the order of waves.
     requests: Vec<Request>,
-    /// Loads of this round that found their line on its way: the number of the request, and the instruction's slot.
-    waiting: Vec<(u32, usize)>,
+    /// Loads of this round that found their line on its way: the number of the request, the instruction's slot, and
+    /// whether it is on its way to the L1 of their shader array.
+    waiting: Vec<(u32, usize, bool)>,
 }
 
 impl Xcd<'_> {
     fn new(placement: &Placement, parameters: &Parameters, instructions: usize) -> Self {
         let line = u64::from(parameters.hardware.gpu.line_bytes());
         let l1 = Tags::by_low_bits(u64::from(parameters.hardware.l1_bytes) / line, L1_WAYS);
+        let l1_of_unit = parameters.pipeline.compute_units;
+        let array = parameters.pipeline.array_cache;
         Xcd {
             waves: Vec::new(),
-            l1: vec![l1; placement.units() as usize],
+            l1: vec![l1; placement.units() as usize * l1_of_unit],
+            arrays: match array {
+                Some(array) => {
+                    let count = placement.units().div_ceil(array.processors);
+                    let tags = Tags::new(u64::from(array.bytes) / line, L2_WAYS);
+                    vec![tags; count as usize]
+                }
+                None => Vec::new(),
+            },
             l2: Tags::new(u64::from(parameters.hardware.l2_bytes) / line, L2_WAYS),
             shares: vec![Shares::default(); instructions],
             requests: Vec::new(),
@@ -251,18 +328,18 @@ impl Xcd<'_> {
             self.l2.fetch(lines.clone());
             for line in lines {
                 if !kind.is_load {
-                    self.store(wave.unit, line, shape.is_whole, slot);
-                } else if kind.is_scalar || !self.in_l1(wave.unit, line) {
+                    self.store(wave, line, shape.is_whole, slot);
+                } else if kind.is_scalar || !self.in_l1(wave.l1, line) {
                     let order = wave.order;
-                    self.load(round, Request { order, line, slot });
+                    self.load(round, wave.unit, Request { order, line, slot });
                 }
             }
         }
     }
 
     /// Whether the line is in L1. Inserts it if not.
-    fn in_l1(&mut self, unit: u64, line: u64) -> bool {
-        let l1 = &mut self.l1[unit as usize];
+    fn in_l1(&mut self, l1: usize, line: u64) -> bool {
+        let l1 = &mut self.l1[l1];
         let hit = l1.find(line).is_some();
         if !hit {
             l1.insert(line, ());
@@ -270,33 +347,75 @@ impl Xcd<'_> {
         hit
     }
 
-    fn load(&mut self, round: usize, request: Request) {
+    fn load(&mut self, round: usize, unit: u64, request: Request) {
         let round = round as u32;
+        let Request { line, slot, .. } = request;
+        let array = self.array_of(unit);
+        if let Some(array) = array
+            && let Some(&mut held) = self.arrays[array].find(line)
+        {
+            match held {
+                InArray {
+                    round: asked,
+                    number: Some(number),
+                } if asked == round => self.waiting.push((number, slot, true)),
+                InArray { round: asked, .. } if asked == round => {
+                    self.shares[slot].count(Source::L2.through_array());
+                }
+                _ => self.shares[slot].count(Source::Array),
+            }
+            return;
+        }
+        let number = self.load_from_l2(round, request);
+        if let Some(array) = array {
+            self.arrays[array].insert(line, InArray { round, number });
+        }
+    }
+
+    /// Returns the number of L2's request in this round, if it does not have the line.
+    fn load_from_l2(&mut self, round: u32, request: Request) -> Option<u32> {
         match self.l2.find(request.line) {
             Some(Held {
                 asked: Some((asked, number)),
                 ..
-            }) if *asked == round => self.waiting.push((*number, request.slot)),
-            Some(_) => self.shares[request.slot].count(Source::L2),
+            }) if *asked == round => {
+                let number = *number;
+                self.waiting.push((number, request.slot, false));
+                Some(number)
+            }
+            Some(_) => {
+                self.shares[request.slot].count(Source::L2);
+                None
+            }
             None => {
+                let number = self.requests.len() as u32;
                 let held = Held {
-                    asked: Some((round, self.requests.len() as u32)),
+                    asked: Some((round, number)),
                     is_dirty: false,
                 };
                 self.l2.insert(request.line, held);
                 self.requests.push(request);
+                Some(number)
             }
         }
     }
 
+    /// The shader array of a unit, if arrays have a cache.
+    fn array_of(&self, unit: u64) -> Option<usize> {
+        (unit as usize).checked_rem(self.arrays.len())
+    }
+
     /// L2 keeps written lines and writes each back once: traffic to memory is counted when a clean line becomes dirty.
-    fn store(&mut self, unit: u64, line: u64, is_whole: bool, slot: usize) {
+    fn store(&mut self, wave: Wave<'_>, line: u64, is_whole: bool, slot: usize) {
         match is_whole {
             // L1 keeps lines that are written as a whole.
             true => {
-                self.in_l1(unit, line);
+                self.in_l1(wave.l1, line);
             }
-            false => self.l1[unit as usize].remove(line),
+            false => self.l1[wave.l1].remove(line),
+        }
+        if let Some(array) = self.array_of(wave.unit) {
+            self.arrays[array].remove(line);
         }
         let shares = &mut self.shares[slot];
         match self.l2.find(line) {
@@ -356,10 +475,14 @@ impl Memory {
         }
         for (xcd, sources) in xcds.iter_mut().zip(sources) {
             xcd.requests.clear();
-            for (number, slot) in xcd.waiting.drain(..) {
-                xcd.shares[slot].count(match sources[number as usize] {
+            for (number, slot, is_at_array) in xcd.waiting.drain(..) {
+                let source = match sources[number as usize] {
                     Source::Infinity => Source::L2FromInfinity,
                     _ => Source::L2FromMemory,
+                };
+                xcd.shares[slot].count(match is_at_array {
+                    true => source.through_array(),
+                    false => source,
                 });
             }
         }
@@ -388,10 +511,10 @@ mod tests {
     #[test]
     fn shares_are_dealt_out_evenly() {
         let mut shares = Shares {
-            given: [600, 0, 100, 100, 0, 200],
+            given: [0, 0, 0, 0, 600, 0, 100, 100, 0, 200],
             dealt: 0,
         };
-        let mut seen = [0_u64; 6];
+        let mut seen = [0_u64; Source::ALL.len()];
         for _ in 0..1000 {
             seen[shares.deal() as usize] += 1;
         }
@@ -414,6 +537,7 @@ mod tests {
                 let slot = order;
                 xcds[xcd].load(
                     round,
+                    0,
                     Request {
                         order,
                         line: 77,

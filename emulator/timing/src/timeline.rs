@@ -36,8 +36,10 @@ pub(super) struct Issue {
 }
 
 /// What the replayed waves did.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Timeline {
+    /// Cycles between two turns of a SIMD.
+    pub(super) turn: u64,
     pub(super) lanes: Vec<Lane>,
     pub(super) issues: Vec<Issue>,
     /// Whether instructions were left out after [`MOST_TIMELINE_INSTRUCTIONS`].
@@ -45,6 +47,15 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
+    pub(super) const fn new(turn: u64) -> Self {
+        Timeline {
+            turn,
+            lanes: Vec::new(),
+            issues: Vec::new(),
+            is_cut: false,
+        }
+    }
+
     pub(super) fn add(&mut self, issue: Issue) {
         match self.issues.len() < MOST_TIMELINE_INSTRUCTIONS {
             true => self.issues.push(issue),

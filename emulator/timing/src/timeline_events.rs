@@ -8,7 +8,6 @@ use std::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    parameters::TURN,
     report::{MODELLED, Timing},
     timeline::{Issue, Lane},
     trace_events::{self, Named, Span, Track},
@@ -61,7 +60,7 @@ pub fn write_timelines(timings: &[Timing], mut file: impl Write) -> io::Result<V
             if let Some(lane) = timeline.lanes.get(issue.lane) {
                 let process = first + lane.simd as u64;
                 places
-                    .spans(issue, process)
+                    .spans(issue, timeline.turn, process)
                     .try_for_each(|span| add(span.into()))?;
             }
         }
@@ -70,7 +69,7 @@ pub fn write_timelines(timings: &[Timing], mut file: impl Write) -> io::Result<V
             cycles: timeline
                 .issues
                 .iter()
-                .map(|issue| issue.at + TURN)
+                .map(|issue| issue.at + timeline.turn)
                 .max()
                 .unwrap_or(0),
             is_cut: timeline.is_cut,
@@ -132,7 +131,7 @@ impl Places {
     }
 
     /// The spans of an instruction: what it waited for, its issue, and its time in the matrix core.
-    fn spans(&self, issue: &Issue, process: u64) -> impl Iterator<Item = Span<'_>> {
+    fn spans(&self, issue: &Issue, turn: u64, process: u64) -> impl Iterator<Item = Span<'_>> {
         let (text, arguments) = match self.0.get(&issue.index) {
             Some((text, arguments)) => (text.as_str(), arguments.clone()),
             None => ("", Map::new()),
@@ -156,12 +155,12 @@ impl Places {
             ..
         } = *issue;
         // The time until the SIMD's next turn is no stall.
-        let turn = ready_at + at.saturating_sub(ready_at) / TURN * TURN;
+        let last_turn = ready_at + at.saturating_sub(ready_at) / turn * turn;
         let (cause, blocked_by) = (issue.cause.name(), issue.blocked_by.name());
         [
             span(wave, cause, "wait", free_at, ready_at, Map::new()),
-            span(wave, blocked_by, "wait", ready_at, turn, Map::new()),
-            span(wave, text, "issue", at, at + TURN, arguments.clone()),
+            span(wave, blocked_by, "wait", ready_at, last_turn, Map::new()),
+            span(wave, text, "issue", at, at + turn, arguments.clone()),
             span(
                 MATRIX_CORE,
                 text,

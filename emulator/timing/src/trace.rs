@@ -70,11 +70,13 @@ pub(super) struct LdsAccess {
 
 impl LdsAccess {
     /// A permutation of lanes: it uses the banks without accessing memory, like 4 bytes per lane.
-    pub(super) const PERMUTATION: LdsAccess = LdsAccess {
-        cycles: 2,
-        bus_cycles: 2,
-        is_write: false,
-    };
+    pub(super) const fn permutation(lanes: u32) -> LdsAccess {
+        LdsAccess {
+            cycles: lanes / 32,
+            bus_cycles: (lanes / 32) as u16,
+            is_write: false,
+        }
+    }
 }
 
 /// The traces of a workgroup's waves.
@@ -150,6 +152,8 @@ pub(super) struct Chosen {
     pub(super) is_estimate: bool,
     /// Whether workgroups may stop when everything needed is recorded.
     pub(super) may_stop: bool,
+    /// Lanes of a wave.
+    pub(super) lanes: u32,
     /// The memory budget.
     pub(super) budget: Arc<Budget>,
 }
@@ -161,6 +165,7 @@ impl Default for Chosen {
             lines: HashSet::new(),
             is_estimate: false,
             may_stop: false,
+            lanes: 64,
             budget: Arc::new(Budget::new(MOST_TRACE_BYTES)),
         }
     }
@@ -209,6 +214,8 @@ pub struct Tracer<'a> {
     found: ByShape<Found>,
     banks: Banks,
     bus_bytes: u32,
+    /// Lanes of a wave.
+    lanes: u32,
     allowance: Allowance,
 }
 
@@ -229,6 +236,7 @@ impl<'a> Tracer<'a> {
             found: ByShape::default(),
             banks: Banks::new(gpu),
             bus_bytes: parameters.lds_bus_bytes_per_cycle.max(1),
+            lanes: chosen.lanes,
             allowance: Allowance::default(),
         }
     }
@@ -343,7 +351,7 @@ impl<'a> Tracer<'a> {
             is_write |= observed.write;
         }
         if cycles == 0 {
-            return LdsAccess::PERMUTATION;
+            return LdsAccess::permutation(self.lanes);
         }
         LdsAccess {
             cycles,

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use super::{
     instruction::{Range, Timed, Unit},
-    parameters::TURN,
     stall::Stall,
     trace::{Access, LdsAccess, WaveTrace},
 };
@@ -54,6 +53,21 @@ pub(super) struct Flight {
     pub(super) is_lds: bool,
 }
 
+/// What a wave knows of a register.
+#[derive(Clone, Copy, Debug, Default)]
+struct RegisterState {
+    /// The cycle at which it can be read.
+    at: u64,
+    /// The same for a matrix instruction's sum.
+    as_sum: u64,
+    /// The same for memory instructions.
+    for_memory: u64,
+    /// The cycle until which vector instructions may still read it.
+    used_until: u64,
+    /// Whether a matrix instruction wrote it last.
+    by_matrix: bool,
+}
+
 /// A replayed wave on its SIMD.
 pub(super) struct ReplayedWave<'a> {
     trace: &'a WaveTrace,
@@ -71,15 +85,17 @@ pub(super) struct ReplayedWave<'a> {
     pub(super) free_at: u64,
     /// Why the next instruction did not issue when it was ready.
     pub(super) blocked_by: Stall,
+    /// The cycle until which it cannot issue because its unit is busy.
+    pub(super) blocked_until: u64,
     pub(super) priority: u8,
     pub(super) state: State,
-    /// The completion cycles of vector memory operations in flight, in order.
-    vm: VecDeque<u64>,
+    /// The phase of the workgroup's barrier that it waits for.
+    pub(super) phase: u64,
+    /// The completion cycles of vector memory operations in flight, in order: loads, and stores that have a counter of
+    /// their own.
+    vm: [VecDeque<u64>; 2],
     lgkm: VecDeque<Flight>,
-    /// For each register, the cycle at which it can be read, and at which a matrix instruction can use it as its sum.
-    registers: Box<[(u64, u64)]>,
-    /// For each register, whether a matrix instruction wrote it last.
-    by_matrix: Box<[bool]>,
+    registers: Box<[RegisterState]>,
     /// The line of code in the wave's instruction buffer.
     pub(super) line: u64,
 }
@@ -98,15 +114,16 @@ impl<'a> ReplayedWave<'a> {
             cause: Stall::Fetch,
             free_at: now,
             blocked_by: Stall::Issue,
+            blocked_until: 0,
             priority: 0,
             state: match trace.blocks.is_empty() {
                 true => State::Ended,
                 false => State::Runs,
             },
-            vm: VecDeque::new(),
+            phase: 0,
+            vm: Default::default(),
             lgkm: VecDeque::new(),
-            registers: vec![(0, 0); Register::COUNT].into(),
-            by_matrix: vec![false; Register::COUNT].into(),
+            registers: vec![RegisterState::default(); Register::COUNT].into(),
             line: u64::MAX,
         }
     }
@@ -129,7 +146,7 @@ impl<'a> ReplayedWave<'a> {
     pub(super) fn lds_access(&mut self) -> LdsAccess {
         let access = self.trace.lds.get(self.lds).copied();
         self.lds += 1;
-        access.unwrap_or(LdsAccess::PERMUTATION)
+        access.unwrap_or(LdsAccess::permutation(64))
     }
 
     /// Moves to the next instruction. Returns whether it is elsewhere than after this one, or `None` at the end.
@@ -154,29 +171,35 @@ impl<'a> ReplayedWave<'a> {
             }
         };
         for range in &timed.reads {
-            for register in registers(*range) {
-                let cause = match self.by_matrix[register] {
-                    true => Stall::MatrixDependency,
-                    false => Stall::Dependency,
+            for register in &self.registers[registers(*range)] {
+                let at = match timed.waits_for_vector {
+                    true => register.for_memory,
+                    false => register.at,
                 };
-                later(self.registers[register].0, cause);
+                later(at, register.cause());
+            }
+        }
+        if timed.waits_for_vector {
+            for range in &timed.writes {
+                for register in &self.registers[registers(*range)] {
+                    later(register.used_until, Stall::Dependency);
+                }
             }
         }
         if let Some(sum) = timed.accumulator {
-            for register in registers(sum) {
-                let cause = match self.by_matrix[register] {
-                    true => Stall::MatrixDependency,
-                    false => Stall::Dependency,
-                };
-                later(self.registers[register].1, cause);
+            for register in &self.registers[registers(sum)] {
+                later(register.as_sum, register.cause());
             }
         }
         if let Some(wait) = &timed.wait {
-            let left = wait.left(Counter::Vm).min(timed.most_in_flight) as usize;
-            if let Some(place) = self.vm.len().checked_sub(left + 1)
-                && let Some(&done_at) = self.vm.get(place)
-            {
-                later(done_at, Stall::VectorMemory);
+            let counters = [Counter::Vm, Counter::Vs].into_iter();
+            for ((counter, vm), most) in counters.zip(&self.vm).zip(timed.most_in_flight) {
+                let left = wait.left(counter).min(most) as usize;
+                if let Some(place) = vm.len().checked_sub(left + 1)
+                    && let Some(&done_at) = vm.get(place)
+                {
+                    later(done_at, Stall::VectorMemory);
+                }
             }
             let in_lds = || self.lgkm.iter().filter(|flight| flight.is_lds);
             let done = in_lds().count().saturating_sub(wait.lds_left() as usize);
@@ -189,9 +212,10 @@ impl<'a> ReplayedWave<'a> {
                 }
             }
         }
+        let queue = usize::from(timed.is_counted_store);
         if timed.unit == Unit::VectorMemory
-            && self.vm.len() >= timed.most_in_flight as usize
-            && let Some(&done_at) = self.vm.front()
+            && self.vm[queue].len() >= timed.most_in_flight[queue] as usize
+            && let Some(&done_at) = self.vm[queue].front()
         {
             later(done_at, Stall::VectorMemory);
         }
@@ -205,21 +229,36 @@ impl<'a> ReplayedWave<'a> {
             true => now + timed.chained,
             false => at,
         };
+        if timed.uses_for > 0 {
+            let used_until = now + timed.uses_for;
+            for range in &timed.reads {
+                for register in &mut self.registers[registers(*range)] {
+                    register.used_until = used_until;
+                }
+            }
+        }
+        let for_memory = at.max(now + timed.uses_for);
         for range in &timed.writes {
-            for register in registers(*range) {
-                self.registers[register] = (at, as_sum);
-                self.by_matrix[register] = is_matrix;
+            for register in &mut self.registers[registers(*range)] {
+                *register = RegisterState {
+                    at,
+                    as_sum,
+                    for_memory,
+                    used_until: register.used_until,
+                    by_matrix: is_matrix,
+                };
             }
         }
     }
 
-    /// Adds an operation that `vmcnt` counts; these complete in order.
-    pub(super) fn fly(&mut self, now: u64, done_at: u64) {
-        while self.vm.front().is_some_and(|&done_at| done_at <= now) {
-            self.vm.pop_front();
+    /// Adds a vector memory operation. Those of a counter complete in order.
+    pub(super) fn fly(&mut self, timed: &Timed, now: u64, done_at: u64) {
+        let vm = &mut self.vm[usize::from(timed.is_counted_store)];
+        while vm.front().is_some_and(|&done_at| done_at <= now) {
+            vm.pop_front();
         }
-        let done_at = self.vm.back().map_or(done_at, |&last| last.max(done_at));
-        self.vm.push_back(done_at);
+        let done_at = vm.back().map_or(done_at, |&last| last.max(done_at));
+        vm.push_back(done_at);
     }
 
     /// Adds an operation that `lgkmcnt` counts.
@@ -227,10 +266,15 @@ impl<'a> ReplayedWave<'a> {
         self.lgkm.retain(|flight| flight.done_at > now);
         self.lgkm.push_back(flight);
     }
+}
 
-    /// The cycle at which the wave can continue after an instruction.
-    pub(super) const fn after(timed: &Timed, now: u64) -> u64 {
-        now + TURN + timed.pause
+impl RegisterState {
+    /// What an instruction waits for that needs it.
+    const fn cause(&self) -> Stall {
+        match self.by_matrix {
+            true => Stall::MatrixDependency,
+            false => Stall::Dependency,
+        }
     }
 }
 

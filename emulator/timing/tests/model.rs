@@ -3,17 +3,26 @@
 mod small;
 
 use ferrowave_emulator::dispatch::{LaunchConfig, Limits};
-use ferrowave_gpu::{Gpu, Product};
+use ferrowave_gpu::{Family, Gpu, Product};
 use ferrowave_test_support::Small;
-use ferrowave_timing::{self as timing, Bound, Parameters, Stall, TURN, TimingError, Unit};
+use ferrowave_timing::{self as timing, Bound, Parameters, Stall, TimingError, Unit};
 
 use small::{each, model, more_cycles};
+
+/// Cycles between two turns of a SIMD of CDNA.
+const TURN: u64 = 4;
+
+/// The modelled machines of CDNA.
+fn instinct() -> impl Iterator<Item = Product> {
+    let machines = Parameters::MACHINES.into_iter();
+    machines.filter(|machine| machine.gpu().family() == Family::Cdna)
+}
 
 const DEPENDENT: &str = "  v_fma_f32 v1, v1, v1, v1\n";
 
 #[test]
 fn a_dependent_vector_instruction_takes_a_turn() {
-    for machine in Parameters::MACHINES {
+    for machine in instinct() {
         assert_eq!(each(machine, "", DEPENDENT), TURN as f64, "{machine}");
         assert_eq!(each(machine, "", "  s_add_u32 s8, s8, s8\n"), TURN as f64);
     }
@@ -21,7 +30,7 @@ fn a_dependent_vector_instruction_takes_a_turn() {
 
 #[test]
 fn slow_vector_instructions_keep_the_unit_busy() {
-    for machine in Parameters::MACHINES {
+    for machine in instinct() {
         assert_eq!(each(machine, "", "  v_rcp_f32 v1, v2\n"), 16.0);
         let double = each(machine, "", "  v_fma_f64 v[2:3], v[4:5], v[4:5], v[4:5]\n");
         let product = each(machine, "", "  v_mul_lo_u32 v1, v2, v3\n");
@@ -213,7 +222,7 @@ fn lds_gives_128_bytes_a_cycle_and_less_with_conflicts() {
 
 #[test]
 fn loads_take_their_latency() {
-    for machine in Parameters::MACHINES {
+    for machine in instinct() {
         let parameters = Parameters::of(machine).expect("a row");
         let load = "  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n";
         // The issue of the load, the latency, and the turn of the `s_waitcnt`.
@@ -242,7 +251,7 @@ fn waits_let_the_newest_go_on() {
 
 #[test]
 fn the_first_load_comes_from_memory() {
-    for machine in Parameters::MACHINES {
+    for machine in instinct() {
         let body = format!("{OFFSET}  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n");
         let timing = model(&Small::new(machine.gpu(), &body), machine);
         let wait = timing
@@ -331,7 +340,7 @@ fn l1_looks_up_a_line_a_cycle_for_sixteen_lanes() {
         ("  v_mov_b32 v1, 0\n", 4.0),
         ("  v_and_b32 v1, 15, v0\n  v_lshlrev_b32 v1, 7, v1\n", 64.0),
     ];
-    for machine in Parameters::MACHINES {
+    for machine in instinct() {
         for (address, cycles) in addresses {
             let load = "  global_load_ubyte v2, v1, s[4:5]\n";
             let before = format!("{address}{load}  s_waitcnt vmcnt(0)\n");

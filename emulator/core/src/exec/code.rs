@@ -204,6 +204,11 @@ impl Ready {
 }
 
 impl Code {
+    /// Lanes of the waves that run it.
+    pub fn lanes(&self) -> u32 {
+        self.size.lanes()
+    }
+
     /// Compiles the words of `text`, which are at `address`, as one stretch for waves of the GPU's default size. It runs with the host instructions of
     /// `level`, or the best below it that the host has.
     pub fn compile(gpu: Gpu, level: SimdLevel, address: u64, text: &[u8]) -> Self {
