@@ -441,7 +441,7 @@ mod tests {
 
     #[test]
     fn what_hip_lacks_is_said() {
-        let (mut machine, radeon) = (machine(90_402), machine(120_001));
+        let (mut machine, radeon) = (machine(90_402), machine(100_300));
         let all = |system: &System, reason: Unusable| -> Vec<String> {
             let troubles = system.troubles(&reason);
             troubles.iter().map(Trouble::to_string).collect()

@@ -10,11 +10,11 @@
 
 /* ---- elements, by rocBLAS's names of types ---- */
 
-enum { F16 = 150, F32 = 151, F64 = 152, I8 = 160, I32 = 162, BF16 = 168, FP8 = -1, FP8_FNUZ = -2 };
+enum { F16 = 150, F32 = 151, F64 = 152, I8 = 160, I32 = 162, BF16 = 168, FP8 = -1, FP8_FNUZ = -2, BF8 = -3 };
 
 static size_t size_of(int type) {
     switch (type) {
-    case I8: case FP8: case FP8_FNUZ: return 1;
+    case I8: case FP8: case FP8_FNUZ: case BF8: return 1;
     case F16: case BF16: return 2;
     case F64: return 8;
     default: return 4;
@@ -71,6 +71,8 @@ static double get(const void *data, int type, size_t index) {
     }
     case FP8: return eight_bits(*(const uint8_t *)at, 7);
     case FP8_FNUZ: return eight_bits(*(const uint8_t *)at, 8);
+    /* E5M2: the upper half of a binary16. */
+    case BF8: return from_half((uint16_t)(*(const uint8_t *)at << 8));
     }
     abort();
 }
@@ -280,6 +282,7 @@ static int element(int hip_data_type) {
     case 10: return I32;
     case 14: return BF16;
     case 28: return FP8;
+    case 29: return BF8;
     case 1000: return FP8_FNUZ;
     }
     return 0;
