@@ -339,7 +339,7 @@ impl Checker {
             hazards: (is_chosen(Check::Hazards) && setup.gpu.family() == Family::Cdna)
                 .then(|| hazards::Hazards::new(setup.gpu)),
             rdna_hazards: (is_chosen(Check::Hazards) && setup.gpu.family() == Family::Rdna)
-                .then(|| rdna_hazards::Hazards::new(setup.gpu)),
+                .then(rdna_hazards::Hazards::new),
             registers: shared.map(registers::Registers::new),
             findings: Findings::default(),
             spans: Spans::default(),
