@@ -6,18 +6,25 @@ use std::{
     process::Stdio,
 };
 
+use ferrowave_host::hip::EMULATOR_VARIABLE;
 use ferrowave_kernel_build::{Toolchain, user_cache};
 use ferrowave_launch::{Failure, HIP_LIBRARY, library_places};
 
 use crate::new::installed_from;
 
-/// The library, and a link to it in `products`, where the configuration of a new crate names it for `cargo run`. Returns
-/// the link.
-pub(crate) fn library(products: &Path) -> Result<PathBuf, Failure> {
-    let library = match (installed_from(), installed()?) {
-        (Some(sources), _) => build(sources, &["--locked"], products)?,
-        (None, Some(library)) => library,
-        (None, None) => {
+/// The given library or else the one of this command, and a link to it in `products`, where the configuration of a new crate
+/// names it for `cargo run`. Returns the link.
+pub(crate) fn library(given: Option<PathBuf>, products: &Path) -> Result<PathBuf, Failure> {
+    let library = match (given, installed_from(), installed()?) {
+        (Some(library), _, _) => library.canonicalize().map_err(|error| {
+            Failure::usage(format!(
+                "{EMULATOR_VARIABLE} is {}: {error}",
+                library.display()
+            ))
+        })?,
+        (None, Some(sources), _) => build(sources, &["--locked"], products)?,
+        (None, None, Some(library)) => library,
+        (None, None, None) => {
             let project = cache(products).join("emulator-release");
             write_project(&project).map_err(|error| {
                 Failure::failed(format!("{} can't be written: {error}", project.display()))

@@ -1,6 +1,10 @@
 //! `cargo gpu-amdgpu test`
 
-use std::process::{Command, ExitCode};
+use std::{
+    env,
+    path::PathBuf,
+    process::{Command, ExitCode},
+};
 
 use clap::Args;
 use ferrowave_emulator::dispatch::{INSTRUCTION_LIMIT_VARIABLE, TIMEOUT_VARIABLE};
@@ -17,8 +21,8 @@ use crate::{
 /// Build the kernels, then run `cargo test` with FERROWAVE_DEVICE set to the device and FERROWAVE_KERNELS set to the
 /// directory of the code objects, `<gpu>/<crate>.elf`.
 ///
-/// For a crate whose `ferrowave-host` has no feature `emulator`, FERROWAVE_EMULATOR_LIBRARY is set to the emulator's library,
-/// which is compiled once for all crates.
+/// For a crate whose `ferrowave-host` has no feature `emulator`, FERROWAVE_EMULATOR_LIBRARY is the emulator's library. If it is
+/// not set, the library is compiled, once for all crates.
 ///
 /// Exit code 1 means that a test failed.
 #[derive(Debug, Args)]
@@ -44,7 +48,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let cargo = project.toolchain.cargo();
     let mut command = Command::new(&cargo);
     if device.is_emulated() && project.krate.loads_emulator {
-        let library = emulator::library(&project.products)?;
+        let given = env::var_os(EMULATOR_VARIABLE).filter(|path| !path.is_empty());
+        let library = emulator::library(given.map(PathBuf::from), &project.products)?;
         command.env(EMULATOR_VARIABLE, library);
     }
     if let Some(timeout) = options.device.timeout {

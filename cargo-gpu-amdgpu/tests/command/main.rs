@@ -3,6 +3,8 @@
 mod bad_input;
 mod bugs;
 mod build;
+#[path = "../../../emulator/hip/lib/tests/built/mod.rs"]
+mod built;
 mod help;
 mod launch;
 mod show;

@@ -1,8 +1,18 @@
 //! Every command of the tutorial runs, in the order of the page, and so do the commands for a crate that `new` creates.
 
-use std::{env, path::Path, process::Command};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
-use crate::support::{command, empty, lock, page_commands, run_command, tmp, toolchain};
+use crate::{
+    built::library,
+    support::{command, empty, lock, page_commands, run_command, tmp, toolchain},
+};
+
+/// The variable of the emulator's library.
+const EMULATOR: &str = "FERROWAVE_EMULATOR_LIBRARY";
 
 const TUTORIAL: &str = include_str!("../../../examples/softmax/README.md");
 
@@ -40,7 +50,8 @@ fn command_in(dir: &Path, words: &[&str]) -> Command {
     // A user's configuration could set these two.
     command
         .env("CARGO_BUILD_BUILD_DIR", tmp("host build"))
-        .env("FERROWAVE_CACHE", tmp("cache"));
+        .env("FERROWAVE_CACHE", tmp("cache"))
+        .env(EMULATOR, library());
     command
 }
 
@@ -76,15 +87,13 @@ fn every_command_runs_and_says_what_the_page_shows() {
     assert!(ran > 10, "{ran}");
 
     // The crate with one kernel, with the dependencies that the other crate compiled.
-    let small = empty("small");
-    run_in(&small, &["gpu-amdgpu", "new", "my-kernels"]);
-    let small = small.join("my-kernels");
-    lock(&small);
-    run_in(&small, &["gpu-amdgpu", "test"]);
-    let said = run_in(&small, &["run"]);
-    assert!(
-        said.contains("= [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0]"),
-        "{said}"
+    let small = new_crate("small");
+    runs(&small, &mut command_in(&small, &["gpu-amdgpu", "test"]));
+    let mut test = command_in(&small, &["gpu-amdgpu", "test"]);
+    test.env(EMULATOR, "/nonexistent/libamdhip64.so");
+    run_command(&mut test).fails(
+        2,
+        &[EMULATOR, "/nonexistent/libamdhip64.so", "No such file"],
     );
     for (library, reason) in [
         ("/nonexistent/libamdhip64.so", "cannot be loaded"),
@@ -92,9 +101,39 @@ fn every_command_runs_and_says_what_the_page_shows() {
         ("", "was built without the emulator"),
     ] {
         let mut program = command_in(&small, &["run"]);
-        program.env("FERROWAVE_EMULATOR_LIBRARY", library);
+        program.env(EMULATOR, library);
         run_command(&mut program).fails(1, &[reason, "`cargo gpu-amdgpu test` builds"]);
     }
+}
+
+/// The crate with one kernel.
+fn new_crate(name: &str) -> PathBuf {
+    let dir = empty(name);
+    run_in(&dir, &["gpu-amdgpu", "new", "my-kernels"]);
+    let dir = dir.join("my-kernels");
+    lock(&dir);
+    dir
+}
+
+/// Tests the crate with one kernel, then runs its program with the library that the test left.
+fn runs(dir: &Path, test: &mut Command) {
+    run_command(test).ok();
+    let mut program = command_in(dir, &["run"]);
+    let said = run_command(program.env_remove(EMULATOR)).ok();
+    assert!(
+        said.contains("= [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0]"),
+        "{said}"
+    );
+}
+
+#[test]
+#[ignore = "takes minutes; `make test-all` runs it"]
+fn the_emulators_library_is_compiled_when_none_is_given() {
+    let dir = new_crate("compiled");
+    runs(
+        &dir,
+        command_in(&dir, &["gpu-amdgpu", "test"]).env_remove(EMULATOR),
+    );
 }
 
 #[test]
