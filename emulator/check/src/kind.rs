@@ -207,7 +207,7 @@ impl Kind {
                 "LDS is accessed where a load from global memory to LDS has not been waited for."
             }
             Kind::Hazard => {
-                "The hardware requires more wait states or instructions between two instructions than the program has."
+                "The hardware requires wait states or another instruction between two instructions."
             }
             Kind::UninitializedRegister => {
                 "An uninitialized register affects an address, a branch, or stored data."

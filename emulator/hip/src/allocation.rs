@@ -57,14 +57,11 @@ pub(super) fn free(
         .ok_or_else(|| gone(address, from))?;
     device.unlend(base, &made);
     let bytes = device.memory.find(base).map_or(0, |info| info.bytes);
-    match made.is_kept((base, bytes), NO_STREAM, None) {
+    match made.is_kept((base, bytes), None, None) {
         true => Ok(()),
         false => device.release(base),
     }
 }
-
-/// What stands for no stream where memory is freed for all of them, or by a stream of another device.
-const NO_STREAM: usize = usize::MAX;
 
 fn gone(address: *mut c_void, from: &str) -> Failure {
     Failure::value(format_args!(
@@ -306,10 +303,7 @@ fn from_pool(pool: &Pool, bytes: usize, stream: &StreamRef) -> Result<*mut c_voi
     // Allocates immediately, which is at least as early as in stream order.
     let (memory, device) = (&pool.memory, &pool.device);
     let by = MadeBy::Pool(Arc::clone(memory));
-    let own = match Arc::ptr_eq(device, &stream.device) {
-        true => stream.id,
-        false => NO_STREAM,
-    };
+    let own = Arc::ptr_eq(device, &stream.device).then_some(stream.id);
     if let Some(base) = memory.reuse(bytes as u64, own) {
         device.allocations.keep(base, by, 0);
         return Ok(ptr::with_exposed_provenance_mut(base as usize));
@@ -353,7 +347,7 @@ pub(super) unsafe fn hipFreeAsync(
     device.unlend(base, &made);
     let is_own = Arc::ptr_eq(&device, &stream.device);
     if let MadeBy::Pool(_) = made.by {
-        let id = if is_own { stream.id } else { NO_STREAM };
+        let id = is_own.then_some(stream.id);
         let bytes = device.memory.find(base).map_or(0, |info| info.bytes);
         if made.is_kept((base, bytes), id, Some(stream.mark().0)) {
             return Ok(());

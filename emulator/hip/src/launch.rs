@@ -425,7 +425,13 @@ fn on_devices(
     };
     wait(hipCooperativeLaunchMultiDeviceNoPreSync)?;
     for (stream, launch) in streams.iter().zip(ready) {
-        launch.submit_to(stream)?;
+        let member = launch.group.clone();
+        if let Err(failure) = launch.submit_to(stream) {
+            if let Some(member) = member {
+                member.fail();
+            }
+            return Err(failure);
+        }
     }
     wait(hipCooperativeLaunchMultiDeviceNoPostSync)
 }

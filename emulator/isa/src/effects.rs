@@ -48,13 +48,13 @@ impl Instruction {
 
     /// Whether it only says when later instructions can issue: RDNA's `s_delay_alu` and `s_wait_alu`.
     pub fn is_hint(&self) -> bool {
-        matches!(self.row.llvm_name, "s_delay_alu" | "s_wait_alu")
+        matches!(self.row.imm, Immediate::Delay | Immediate::WaitAlu)
     }
 
     /// Turns that the wave waits after it, if it is `s_nop`.
     pub fn idle_turns(&self) -> u64 {
-        match (self.row.llvm_name, self.src[0].source) {
-            ("s_nop", Source::Literal(turns)) => u64::from(turns & 0xf),
+        match (self.op, self.row.imm, self.src[0].source) {
+            (Op::s_nop, Immediate::Number, Source::Literal(turns)) => u64::from(turns & 0xf),
             _ => 0,
         }
     }

@@ -188,8 +188,9 @@ pub(super) enum Immediate {
     WaitcntRdna,
     /// How long to wait for results of the vector unit.
     Delay,
-    /// Wait counters inside the vector unit.
+    /// Wait counters inside the vector unit: an instruction of its own on gfx11, a hint like `Delay` on gfx12.
     Depctr,
+    WaitAlu,
     /// A signed number.
     Signed,
     /// The GPUs for which the code is.

@@ -14,7 +14,7 @@ use super::{
     instruction::{AtBarrier, Timed, Unit},
     lds::{Lds, PAIRS, pair_of},
     memory::{Memory, Traffic},
-    parameters::Parameters,
+    parameters::{Parameters, SIMDS},
     stall::{Stall, Stalls},
     tags::Tags,
     timeline::{Issue, Lane, Timeline},
@@ -22,9 +22,6 @@ use super::{
     wave::{Flight, Instructions, ReplayedWave, State},
 };
 use ferrowave_isa::Effect;
-
-/// SIMDs of a compute unit, or of a workgroup processor.
-pub(super) const SIMDS: usize = 4;
 
 /// Bytes of an instruction cache line.
 const CODE_LINE: u64 = 64;

@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ferrowave_gpu::Product;
+use ferrowave_gpu::{Family, Product};
 use serde::Serialize;
 use toml::{Table, Value};
 
@@ -28,8 +28,10 @@ struct Field {
     name: &'static str,
     /// What it is, with its unit.
     meaning: &'static str,
-    /// Where the values come from: CDNA's and RDNA's.
-    sources: [&'static str; 2],
+    /// Where CDNA's values come from.
+    cdna: &'static str,
+    /// Where RDNA's values come from.
+    rdna: &'static str,
     allowed: RangeInclusive<f64>,
     is_whole: bool,
     get: fn(&Parameters) -> f64,
@@ -89,7 +91,8 @@ macro_rules! fields {
         const FIELDS: &[Field] = &[$(Field {
             name: stringify!($name),
             meaning: $meaning,
-            sources: [$cdna, $rdna],
+            cdna: $cdna,
+            rdna: $rdna,
             allowed: $least..=$most,
             is_whole: is_whole(|parameters| parameters.$name),
             get: |parameters| parameters.$name.to_f64(),
@@ -386,7 +389,10 @@ impl Parameters {
         );
         for field in FIELDS {
             let (value, table) = ((field.get)(self), (field.get)(own));
-            let of_family = field.sources[machine.gpu().family() as usize];
+            let of_family = match machine.gpu().family() {
+                Family::Cdna => field.cdna,
+                Family::Rdna => field.rdna,
+            };
             let source = match value == table {
                 true => format!("Source: {of_family}."),
                 false => format!("Ferrowave's own value is {table}. Its source: {of_family}."),

@@ -166,6 +166,8 @@ const RDNA4: Pipeline = Pipeline {
     ..RDNA3
 };
 
+/// SIMDs of a compute unit, or of a workgroup processor.
+pub(crate) const SIMDS: usize = 4;
 /// Ways of the vector L1 cache.
 pub(crate) const L1_WAYS: usize = 64;
 /// Ways of L2 and the Infinity Cache.

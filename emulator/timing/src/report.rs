@@ -12,7 +12,7 @@ use super::{
     clock::{MatrixType, SustainedClock},
     compute_unit::Replay,
     parameter_file::Changed,
-    parameters::Parameters,
+    parameters::{Parameters, SIMDS},
     placement::Placement,
     stall::{Stall, Stalls},
     symbolized::{InstructionTiming, Instructions},
@@ -127,7 +127,7 @@ impl Timing {
         }
         let usage = usage(replay, cycles_modelled);
         let bound_by = bound(&usage, &stalls);
-        let of_simds = SIMDS * cycles_modelled.max(1) as f64;
+        let of_simds = SIMDS as f64 * cycles_modelled.max(1) as f64;
         // Power is that of all compute units, of which others have fewer workgroups.
         let placement = &modelled.placement;
         let units = placement.units() * placement.xcds();
@@ -174,9 +174,6 @@ impl Timing {
     }
 }
 
-/// SIMDs of a compute unit, or of a workgroup processor.
-const SIMDS: f64 = 4.0;
-
 fn usage(replay: &Replay, cycles: u64) -> Vec<Usage> {
     let share = |busy: f64| match cycles {
         0 => 0.0,
@@ -188,8 +185,8 @@ fn usage(replay: &Replay, cycles: u64) -> Vec<Usage> {
         .map(|unit| Usage {
             unit,
             share: share(match unit {
-                Unit::Vector => replay.vector_busy as f64 / SIMDS,
-                Unit::Matrix => replay.matrix_busy as f64 / SIMDS,
+                Unit::Vector => replay.vector_busy as f64 / SIMDS as f64,
+                Unit::Matrix => replay.matrix_busy as f64 / SIMDS as f64,
                 Unit::Scalar => replay.scalar_busy as f64,
                 Unit::Lds => replay.lds_busy as f64,
                 Unit::L1 => traffic.l1_busy,

@@ -15,8 +15,7 @@ use std::collections::HashMap;
 use rayon::iter::{IntoParallelRefMutIterator as _, ParallelIterator as _};
 
 use super::{
-    compute_unit::SIMDS,
-    parameters::{L1_WAYS, L2_WAYS, Parameters},
+    parameters::{L1_WAYS, L2_WAYS, Parameters, SIMDS},
     placement::Placement,
     tags::Tags,
     trace::{Recorded, Shape, WaveTrace},

@@ -188,6 +188,11 @@ impl Member {
             items: self.items,
         }
     }
+
+    /// Tells the other launches not to wait for this one, which failed.
+    pub(crate) fn fail(&self) {
+        self.meeting.failed.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The memory in which the launches of a group meet, registered with all their devices.
@@ -310,7 +315,7 @@ impl Launch {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let ran = self.run_alone();
         if let (Err(_), Some(member)) = (&ran, &self.group) {
-            member.meeting.failed.store(true, Ordering::Relaxed);
+            member.fail();
         }
         ran
     }

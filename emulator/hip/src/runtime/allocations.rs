@@ -47,7 +47,7 @@ impl Made {
     pub(crate) fn is_kept(
         &self,
         (base, bytes): (u64, usize),
-        stream: usize,
+        stream: Option<usize>,
         freed: Option<Arc<Task>>,
     ) -> bool {
         match &self.by {

@@ -28,8 +28,8 @@ pub(crate) struct PoolMemory {
 struct Kept {
     base: u64,
     bytes: u64,
-    /// The stream that freed it, whose later work may use it again.
-    stream: usize,
+    /// The stream of the device that freed it, whose later work may use it again.
+    stream: Option<usize>,
     /// The work after which it is free for all; `None` if the host has waited.
     freed: Option<Arc<Task>>,
 }
@@ -65,12 +65,13 @@ impl PoolMemory {
     }
 
     /// The address of freed memory of this length that later work of a stream may use, now in use again. Other lengths are not
-    /// used, so that the allocation ends where the program's ends.
-    pub(crate) fn reuse(&self, bytes: u64, stream: usize) -> Option<u64> {
+    /// used, so that the allocation ends where the program's ends. `stream` is `None` for a stream of another device.
+    pub(crate) fn reuse(&self, bytes: u64, stream: Option<usize>) -> Option<u64> {
         let any_stream = self.settings[1].load(Ordering::Relaxed) != 0;
         let mut kept = self.kept();
         let fits = |memory: &Kept| {
-            memory.bytes == bytes && (memory.stream == stream || any_stream && memory.is_free())
+            let is_ordered = stream.is_some() && memory.stream == stream;
+            memory.bytes == bytes && (is_ordered || any_stream && memory.is_free())
         };
         let index = kept.iter().position(fits)?;
         let memory = kept.remove(index);
@@ -84,7 +85,7 @@ impl PoolMemory {
         &self,
         base: u64,
         bytes: u64,
-        stream: usize,
+        stream: Option<usize>,
         freed: Option<Arc<Task>>,
     ) -> bool {
         self.used.give_back(bytes);

@@ -453,7 +453,7 @@ pub(super) static ROWS: [Row; 1496] = [
     Row { op: Op::s_nop, llvm_name: "s_clause", encoding: Encoding::Sopp, opcodes: &[5; 3], unit: Category::Control, run: Run::Control(Control::s_nop), imm: Immediate::Hex, ..ROW },
     Row { op: Op::s_nop, llvm_name: "s_delay_alu", encoding: Encoding::Sopp, opcodes: &[7; 3], unit: Category::Control, run: Run::Control(Control::s_nop), imm: Immediate::Delay, ..ROW },
     Row { op: Op::s_nop, llvm_name: "s_waitcnt_depctr", encoding: Encoding::Sopp, opcodes: &[8, 8, ABSENT], unit: Category::Wait, run: Run::Control(Control::s_nop), imm: Immediate::Depctr, ..ROW },
-    Row { op: Op::s_nop, llvm_name: "s_wait_alu", encoding: Encoding::Sopp, opcodes: &[ABSENT, ABSENT, 8], unit: Category::Wait, run: Run::Control(Control::s_nop), imm: Immediate::Depctr, ..ROW },
+    Row { op: Op::s_nop, llvm_name: "s_wait_alu", encoding: Encoding::Sopp, opcodes: &[ABSENT, ABSENT, 8], unit: Category::Wait, run: Run::Control(Control::s_nop), imm: Immediate::WaitAlu, ..ROW },
     Row { op: Op::s_waitcnt, llvm_name: "s_waitcnt", encoding: Encoding::Sopp, opcodes: &[9; 3], unit: Category::Wait, run: Run::Control(Control::s_waitcnt), imm: Immediate::WaitcntRdna, ..ROW },
     Row { op: Op::s_nop, llvm_name: "s_wait_idle", encoding: Encoding::Sopp, opcodes: &[10; 3], unit: Category::Wait, run: Run::Control(Control::s_nop), imm: Immediate::None, ..ROW },
     Row { op: Op::s_nop, llvm_name: "s_wait_event", encoding: Encoding::Sopp, opcodes: &[11; 3], unit: Category::Control, run: Run::Control(Control::s_nop), imm: Immediate::WaitEvent, ..ROW },

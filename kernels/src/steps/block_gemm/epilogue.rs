@@ -1,5 +1,6 @@
 //! The epilogue: sums go to C through LDS, one block at a time. In registers, neighbouring lanes hold different rows of
-//! C (f64 and WMMA of RDNA 3: neighbours in a row); from LDS, 8 neighbouring lanes (WMMA: 4) store a whole row of the block, a unit each.
+//! C (f64 and WMMA of RDNA 3: neighbours in a row); from LDS, 8 neighbouring lanes (WMMA: 4) store a whole row of the
+//! block, a unit each.
 
 use super::{BlockGemm, Config, Element, Output, Product};
 use crate::{

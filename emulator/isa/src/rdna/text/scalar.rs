@@ -68,7 +68,7 @@ pub(super) fn sopp(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
         Immediate::WaitcntRdna => waitcnt(w, value),
         Immediate::Sendmsg => sendmsg(w, value),
         Immediate::Delay => delay(w, value),
-        Immediate::Depctr => depctr(w, value),
+        Immediate::Depctr | Immediate::WaitAlu => depctr(w, value),
         Immediate::WaitEvent if is_gfx12(w) => match value {
             0 | 2 => write!(w.f, "{{ export_ready: {} }}", value / 2),
             _ => write!(w.f, "{value:#x}"),
