@@ -489,6 +489,24 @@ c_struct! {
     }
 }
 
+c_struct! {
+    /// A memset in a graph, as the functions of the driver's interface take it.
+    pub struct HIP_MEMSET_NODE_PARAMS of 40 bytes {
+        /// The first row.
+        0 dst: hipDeviceptr_t,
+        /// Distance between rows, in bytes.
+        8 pitch: usize,
+        /// The value of each element.
+        16 value: c_uint,
+        /// Bytes of an element: 1, 2 or 4.
+        20 elementSize: c_uint,
+        /// Elements per row.
+        24 width: usize,
+        /// Rows.
+        32 height: usize,
+    }
+}
+
 /// A host function call in a graph.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

@@ -295,7 +295,7 @@ fn from_pool(pool: &Pool, bytes: usize, stream: &StreamRef) -> Result<*mut c_voi
         if bytes == 0 {
             return Ok(ptr::null_mut());
         }
-        let memory = GraphMemory::new(&pool.device, bytes)?;
+        let memory = GraphMemory::new(&pool.device, bytes, (0, 0))?;
         let address = memory.address();
         stream.submit(Operation::Allocate(memory))?;
         return Ok(address);

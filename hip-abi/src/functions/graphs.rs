@@ -155,7 +155,7 @@ macro_rules! __hip_functions_graphs {
                 graph: $crate::hipGraph_t,
                 dependencies: *const $crate::hipGraphNode_t,
                 num_dependencies: usize,
-                memset_params: *const $crate::hipMemsetParams,
+                memset_params: *const $crate::HIP_MEMSET_NODE_PARAMS,
                 ctx: $crate::hipCtx_t,
             ) -> $crate::hipError_t;
             /// Adds a call of a host function.
@@ -391,7 +391,7 @@ macro_rules! __hip_functions_graphs {
             optional fn hipDrvGraphExecMemsetNodeSetParams(
                 graph_exec: $crate::hipGraphExec_t,
                 node: $crate::hipGraphNode_t,
-                memset_params: *const $crate::hipMemsetParams,
+                memset_params: *const $crate::HIP_MEMSET_NODE_PARAMS,
                 ctx: $crate::hipCtx_t,
             ) -> $crate::hipError_t;
             /// Changes a host function call of an executable graph.

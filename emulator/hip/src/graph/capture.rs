@@ -326,11 +326,9 @@ pub(crate) unsafe fn hipStreamEndCapture(
             "the capture began on another thread, and its mode is not relaxed",
         ));
     }
-    let unjoined = capture
-        .graph
-        .leaves()
-        .iter()
-        .any(|leaf| !next.contains(leaf) && !capture.others.contains(leaf));
+    let others = capture.others().clone();
+    let mut leaves = capture.graph.leaves().into_iter();
+    let unjoined = leaves.any(|leaf| !next.contains(&leaf) && !others.contains(&leaf));
     object.end_capture(&capture);
     let result = capture.check().and_then(|()| match unjoined {
         true => Err(failure(
@@ -452,6 +450,8 @@ pub(crate) unsafe fn hipStreamUpdateCaptureDependencies(
         nodes.retain(|id| !capturing.next.contains(id));
         capturing.next.extend(nodes);
     } else if flags == hipStreamSetCaptureDependencies {
+        // What is replaced need not be joined.
+        capturing.capture.others().append(&mut capturing.next);
         capturing.next = nodes;
     } else {
         return Err(Failure::value(format_args!(

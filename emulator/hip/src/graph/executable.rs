@@ -7,8 +7,8 @@ use std::{
 };
 
 use ferrowave_hip_abi::{
-    HIP_MEMCPY3D, hipCtx_t, hipError_t, hipEvent_t, hipGraph_t, hipGraphExec_t,
-    hipGraphExecUpdateResult as Update, hipGraphInstantiateFlagAutoFreeOnLaunch,
+    HIP_MEMCPY3D, HIP_MEMSET_NODE_PARAMS, hipCtx_t, hipError_t, hipEvent_t, hipGraph_t,
+    hipGraphExec_t, hipGraphExecUpdateResult as Update, hipGraphInstantiateFlagAutoFreeOnLaunch,
     hipGraphInstantiateFlags, hipGraphInstantiateParams, hipGraphNode_t, hipHostNodeParams,
     hipKernelNodeParams, hipMemcpy3DParms, hipMemcpyKind, hipMemsetParams, hipStream_t,
 };
@@ -20,7 +20,7 @@ use crate::{
     handles::Handles,
     objects::{
         graph::{Node, graph, graph_of},
-        operation::Operation,
+        operation::{Operation, Work as _},
         plan::Plan,
         stream::stream,
         transfer::Transfer,
@@ -107,7 +107,11 @@ pub(crate) unsafe fn hipGraphInstantiateWithFlags(
             "flags are {flags:#x}, but must be at most one of {hipGraphInstantiateFlags:#x}"
         )));
     }
-    let plan = Arc::new(Plan::new(&*self::graph(graph)?)?);
+    let graph = self::graph(graph)?;
+    let plan = Arc::new(Plan::new(&graph)?);
+    if graph.was_instantiated() {
+        graph.refuse_memory("is instantiated once only")?;
+    }
     let handle = EXECUTABLES.insert(Arc::new(Executable {
         flags,
         state: Mutex::new(State { plan, last: None }),
@@ -183,8 +187,15 @@ pub(crate) unsafe fn hipGraphLaunch(
     }
     let (task, _) = stream.enqueue(run)?;
     memory.done();
-    state.last = Some(task);
-    Ok(())
+    state.last = Some(Arc::clone(&task));
+    let is_pageable = state.plan.is_pageable();
+    drop(state);
+    // CLR's copies of pageable memory are done when the call that submits them returns, those of graphs, too. The memory may
+    // be gone or be read soon.
+    match is_pageable {
+        true => task.wait(),
+        false => Ok(()),
+    }
 }
 
 pub(crate) unsafe fn hipGraphExecUpdate(
@@ -290,8 +301,8 @@ sets! {
     hipDrvGraphExecMemcpyNodeSetParams(parameters: *const HIP_MEMCPY3D, ctx: hipCtx_t)
         = nodes::check_context(ctx).and_then(|()| copy::from_driver_3d(parameters)).map(Operation::Transfer);
     hipGraphExecMemsetNodeSetParams(parameters: *const hipMemsetParams) = nodes::memset(parameters);
-    hipDrvGraphExecMemsetNodeSetParams(parameters: *const hipMemsetParams, ctx: hipCtx_t)
-        = nodes::check_context(ctx).and_then(|()| nodes::memset(parameters));
+    hipDrvGraphExecMemsetNodeSetParams(parameters: *const HIP_MEMSET_NODE_PARAMS, ctx: hipCtx_t)
+        = nodes::check_context(ctx).and_then(|()| nodes::driver_memset(parameters));
     hipGraphExecHostNodeSetParams(parameters: *const hipHostNodeParams) = nodes::host(parameters);
 }
 
@@ -338,6 +349,7 @@ pub(crate) unsafe fn hipGraphExecMemcpyNodeSetParams1D(
     kind: hipMemcpyKind,
 ) -> Result<(), Failure> {
     let executable = self::executable(executable)?;
+    nodes::refuse_same(to, from)?;
     let transfer = copy::bytes(to, from, bytes, kind)?;
     executable.change(node, |node, _| replace_copy(node, transfer))
 }

@@ -6,6 +6,7 @@
 
 use std::{
     ffi::{c_int, c_void},
+    ptr,
     sync::Arc,
 };
 
@@ -164,7 +165,8 @@ pub(crate) unsafe fn hipGraphAddMemAllocNode(
     }
     // SAFETY: the caller upholds HIP's contract.
     let device = unsafe { device_of(&given) }?;
-    let memory = GraphMemory::new(&device, given.bytesize)?;
+    let accesses = (given.accessDescs.expose_provenance(), given.accessDescCount);
+    let memory = GraphMemory::new(&device, given.bytesize, accesses)?;
     given.dptr = memory.address();
     // SAFETY: the caller upholds HIP's contract.
     unsafe { add(node, graph, list, count, || Ok(Operation::Allocate(memory))) }?;
@@ -181,6 +183,8 @@ pub(crate) unsafe fn hipGraphMemAllocNodeGetParams(
         let Operation::Allocate(memory) = &node.operation else {
             return Err(other_kind(node));
         };
+        // The list is the program's own, as in CLR.
+        let (list, count) = memory.accesses();
         parameters.set(hipMemAllocNodeParams {
             poolProps: hipMemPoolProps {
                 allocType: PINNED,
@@ -190,9 +194,10 @@ pub(crate) unsafe fn hipGraphMemAllocNodeGetParams(
                 },
                 ..hipMemPoolProps::ZERO
             },
+            accessDescs: ptr::with_exposed_provenance(list),
+            accessDescCount: count,
             bytesize: memory.bytes(),
             dptr: memory.address(),
-            ..hipMemAllocNodeParams::ZERO
         });
         Ok(())
     })

@@ -87,7 +87,12 @@ pub(super) unsafe fn hipGraphAddDependencies(
     let graph = self::graph(graph)?;
     // SAFETY: the caller upholds HIP's contract.
     for (from, to) in unsafe { edges(&graph, from, to, count) }? {
-        // As in HIP, a cycle is found when the graph is instantiated.
+        if from == to {
+            return Err(Failure::value(format_args!(
+                "node {to:#x} cannot depend on itself"
+            )));
+        }
+        // As in HIP, a longer cycle is found when the graph is instantiated.
         graph.change(to, |node| {
             if node.dependencies.contains(&from) {
                 return Err(Failure::value(format_args!(

@@ -5,9 +5,9 @@
 use std::{ffi::c_void, ptr, sync::Arc};
 
 use ferrowave_hip_abi::{
-    HIP_MEMCPY3D, dim3, hipCtx_t, hipError_t, hipEvent_t, hipGraph_t, hipGraphNode_t,
-    hipGraphNodeType, hipHostNodeParams, hipKernelNodeParams, hipMemcpy3DParms, hipMemcpyKind,
-    hipMemsetParams,
+    HIP_MEMCPY3D, HIP_MEMSET_NODE_PARAMS, dim3, hipCtx_t, hipError_t, hipEvent_t, hipGraph_t,
+    hipGraphNode_t, hipGraphNodeType, hipHostNodeParams, hipKernelNodeParams, hipMemcpy3DParms,
+    hipMemcpyKind, hipMemsetParams,
 };
 
 use crate::{
@@ -54,7 +54,29 @@ pub(super) unsafe fn launch(
 /// # Safety
 /// The pointer is null, or points to a valid struct.
 pub(super) unsafe fn memset(parameters: *const hipMemsetParams) -> Result<Operation, Failure> {
+    fill(read!(parameters))
+}
+
+/// The same for a struct of the driver's interface.
+///
+/// # Safety
+/// The pointer is null, or points to a valid struct.
+pub(super) unsafe fn driver_memset(
+    parameters: *const HIP_MEMSET_NODE_PARAMS,
+) -> Result<Operation, Failure> {
     let p = read!(parameters);
+    fill(hipMemsetParams {
+        dst: p.dst,
+        pitch: p.pitch,
+        value: p.value,
+        elementSize: p.elementSize,
+        width: p.width,
+        height: p.height,
+        ..hipMemsetParams::ZERO
+    })
+}
+
+fn fill(p: hipMemsetParams) -> Result<Operation, Failure> {
     if p.height == 0 {
         return Err(Failure::value("height is 0, but must be 1 or more"));
     }
@@ -137,8 +159,8 @@ adds! {
             .map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))
             .map(Operation::Transfer);
     hipGraphAddMemsetNode(parameters: *const hipMemsetParams) = memset(parameters);
-    hipDrvGraphAddMemsetNode(parameters: *const hipMemsetParams, ctx: hipCtx_t)
-        = check_context(ctx).and_then(|()| memset(parameters));
+    hipDrvGraphAddMemsetNode(parameters: *const HIP_MEMSET_NODE_PARAMS, ctx: hipCtx_t)
+        = check_context(ctx).and_then(|()| driver_memset(parameters));
     hipGraphAddHostNode(parameters: *const hipHostNodeParams) = host(parameters);
     hipGraphAddEventRecordNode(of: hipEvent_t) = event_or_value(of).map(Operation::Record);
     hipGraphAddEventWaitNode(of: hipEvent_t) = event_or_value(of).map(Operation::Wait);
@@ -284,6 +306,16 @@ sets! {
     hipGraphHostNodeSetParams(parameters: *const hipHostNodeParams) = host(parameters);
 }
 
+/// Rejects a copy of memory to itself, as CLR does where a linear copy is changed (`hip_graph.cpp`).
+pub(super) fn refuse_same(to: *mut c_void, from: *const c_void) -> Result<(), Failure> {
+    match to.addr() == from.addr() {
+        true => Err(Failure::value(format_args!(
+            "target and source are both {to:p}"
+        ))),
+        false => Ok(()),
+    }
+}
+
 pub(crate) unsafe fn hipGraphMemcpyNodeSetParams1D(
     node: hipGraphNode_t,
     to: *mut c_void,
@@ -291,6 +323,7 @@ pub(crate) unsafe fn hipGraphMemcpyNodeSetParams1D(
     bytes: usize,
     kind: hipMemcpyKind,
 ) -> Result<(), Failure> {
+    refuse_same(to, from)?;
     let transfer = copy::bytes(to, from, bytes, kind)?;
     with_node(node, |node| replace(node, Operation::Transfer(transfer)))
 }

@@ -24,8 +24,9 @@ pub(crate) struct Capture {
     pub(crate) handle: usize,
     /// Whether the capture made the graph.
     pub(crate) is_new: bool,
-    /// The graph's nodes from before that no other depended on. They need not be joined.
-    pub(crate) others: Vec<usize>,
+    /// Nodes that need not be joined: those of the graph from before that no other depended on, and those that the program
+    /// replaced as dependencies.
+    pub(crate) others: Mutex<Vec<usize>>,
     pub(crate) mode: Mode,
     pub(crate) thread: ThreadId,
     /// Set after an error: the capture can only be ended.
@@ -37,6 +38,10 @@ pub(crate) struct Capture {
 impl Capture {
     pub(crate) fn streams(&self) -> MutexGuard<'_, Vec<Weak<Part>>> {
         locked(&self.streams)
+    }
+
+    pub(crate) fn others(&self) -> MutexGuard<'_, Vec<usize>> {
+        locked(&self.others)
     }
 
     /// Removes the graph of a capture that failed, unless it is the program's.

@@ -2,7 +2,10 @@
 
 use std::{
     ffi::c_int,
-    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{
+        Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use ferrowave_hip_abi::{
@@ -65,6 +68,7 @@ impl Node {
 #[derive(Default)]
 pub(crate) struct Graph {
     nodes: Mutex<Vec<Node>>,
+    is_instantiated: AtomicBool,
     /// References to objects of the program.
     pub(crate) user_objects: Held,
 }
@@ -82,6 +86,11 @@ impl Graph {
     pub(crate) fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
         // A poisoned lock is ignored: the state is valid between statements.
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records that it is instantiated. Returns whether it was before.
+    pub(crate) fn was_instantiated(&self) -> bool {
+        self.is_instantiated.swap(true, Ordering::Relaxed)
     }
 
     /// Adds a node with dependencies in this graph, and returns its handle.

@@ -15,12 +15,16 @@ pub(crate) struct GraphMemory {
 }
 
 impl GraphMemory {
-    /// Reserves an address range on a device.
-    pub(crate) fn new(device: &Arc<Device>, bytes: usize) -> Result<Self, Failure> {
+    /// Reserves an address range on a device. `accesses` are address and length of the program's list of accesses.
+    pub(crate) fn new(
+        device: &Arc<Device>,
+        bytes: usize,
+        accesses: (usize, usize),
+    ) -> Result<Self, Failure> {
         let place = device.memory.reserve(bytes)?;
         Ok(GraphMemory {
             device: Arc::clone(device),
-            reserved: device.graph_memories.keep(place),
+            reserved: device.graph_memories.keep(place, accesses),
         })
     }
 
@@ -52,6 +56,11 @@ impl GraphMemory {
     /// Its length in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.reserved.place.bytes()
+    }
+
+    /// Address and length of the program's list of accesses.
+    pub(crate) fn accesses(&self) -> (usize, usize) {
+        self.reserved.accesses
     }
 
     /// Allocates it.

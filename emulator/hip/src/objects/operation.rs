@@ -62,6 +62,9 @@ pub(crate) struct Callback {
 pub(crate) trait Work: Send + Sync {
     /// Submits the tasks with their dependencies. Returns a task that completes after all of them.
     fn submit(&self, dependencies: Vec<Arc<Task>>, origin: &Origin) -> Arc<Task>;
+
+    /// Whether it copies pageable memory.
+    fn is_pageable(&self) -> bool;
 }
 
 /// An operation.

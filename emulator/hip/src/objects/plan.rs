@@ -103,6 +103,15 @@ impl Plan {
 }
 
 impl Work for Plan {
+    fn is_pageable(&self) -> bool {
+        let mut enabled = self.steps.iter().filter(|step| step.enabled);
+        enabled.any(|step| match &step.node.operation {
+            Operation::Transfer(transfer) => transfer.is_pageable(),
+            Operation::Graph(plan) => plan.is_pageable(),
+            _ => false,
+        })
+    }
+
     fn submit(&self, dependencies: Vec<Arc<Task>>, origin: &Origin) -> Arc<Task> {
         let mut tasks: Vec<Arc<Task>> = Vec::new();
         for step in &self.steps {

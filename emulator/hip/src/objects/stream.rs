@@ -95,7 +95,7 @@ impl Stream {
             handle,
             graph,
             is_new,
-            others,
+            others: Mutex::new(others),
             mode,
             thread: thread::current().id(),
             invalid: AtomicBool::new(false),

@@ -17,12 +17,15 @@ pub(crate) struct GraphMemories {
     /// Reserved ranges by address, with their lengths in bytes.
     known: Mutex<BTreeMap<u64, (Weak<Reserved>, usize)>>,
     pub(crate) used: Count,
+    /// The same bytes as `used`, but the maximum is reset apart: only allocated memory takes space.
     pub(crate) reserved: Count,
 }
 
 /// An address range that is reserved for a graph's memory.
 pub(crate) struct Reserved {
     pub(crate) place: Reservation,
+    /// Address and length of the program's list of accesses, which the node's parameters repeat.
+    pub(crate) accesses: (usize, usize),
     /// Whether it is allocated after all work submitted so far.
     allocated: AtomicBool,
     memories: Arc<GraphMemories>,
@@ -30,11 +33,15 @@ pub(crate) struct Reserved {
 
 impl GraphMemories {
     /// Records a reserved range.
-    pub(crate) fn keep(self: &Arc<Self>, place: Reservation) -> Arc<Reserved> {
+    pub(crate) fn keep(
+        self: &Arc<Self>,
+        place: Reservation,
+        accesses: (usize, usize),
+    ) -> Arc<Reserved> {
         let (base, bytes) = (place.base(), place.bytes());
-        self.reserved.take(bytes as u64);
         let reserved = Arc::new(Reserved {
             place,
+            accesses,
             allocated: AtomicBool::new(false),
             memories: Arc::clone(self),
         });
@@ -65,11 +72,13 @@ impl Reserved {
     /// Adds its bytes to the count of bytes in use.
     pub(crate) fn was_allocated(&self) {
         self.memories.used.take(self.place.bytes() as u64);
+        self.memories.reserved.take(self.place.bytes() as u64);
     }
 
     /// Subtracts its bytes from the count of bytes in use.
     pub(crate) fn was_freed(&self) {
         self.memories.used.give_back(self.place.bytes() as u64);
+        self.memories.reserved.give_back(self.place.bytes() as u64);
     }
 
     /// Whether it is allocated after all work submitted so far.
@@ -85,7 +94,6 @@ impl Reserved {
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        self.memories.reserved.give_back(self.place.bytes() as u64);
         let mut known = self.memories.known();
         let base = self.place.base();
         // A new range may have the same address.

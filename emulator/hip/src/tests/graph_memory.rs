@@ -84,7 +84,7 @@ fn memory_lives_from_one_node_to_another() {
     let device = TestDevice::new(Gpu::Gfx942);
     let (graph, stream) = (graph(), stream());
     let (allocates, memory) = allocation(&device, graph, 256);
-    assert_eq!((used(&device, USED), used(&device, RESERVED)), (0, 256));
+    assert_eq!((used(&device, USED), used(&device, RESERVED)), (0, 0));
     let out = buffer(&[0; 64]);
     // SAFETY: result pointers and allocations are valid; HIP checks the handles.
     unsafe {
@@ -138,6 +138,11 @@ fn memory_lives_from_one_node_to_another() {
             hipGraphDestroyNode(allocates),
             not_supported,
             "stays in its graph",
+        );
+        fails(
+            hipGraphInstantiateWithFlags(&mut ptr::null_mut(), graph, 0),
+            not_supported,
+            "instantiated once only",
         );
         let other = self::graph();
         fails(

@@ -678,9 +678,11 @@ fn a_cycle_is_found_when_the_graph_is_made_ready() {
         let graph: hipGraph_t = result(|graph| hipGraphCreate(graph, 0));
         let [a, b]: [hipGraphNode_t; 2] =
             [(); 2].map(|()| result(|node| hipGraphAddEmptyNode(node, graph, ptr::null(), 0)));
+        let value = hipError_t::hipErrorInvalidValue;
+        let itself = hipGraphAddDependencies(graph, &a, &a, 1);
+        fails(itself, value, "cannot depend on itself");
         succeeds(hipGraphAddDependencies(graph, &a, &b, 1));
         succeeds(hipGraphAddDependencies(graph, &b, &a, 1));
-        let value = hipError_t::hipErrorInvalidValue;
         let mut executable = ptr::null_mut();
         let made = hipGraphInstantiateWithFlags(&mut executable, graph, 0);
         fails(made, value, "2 nodes of the graph wait for each other");
@@ -692,6 +694,67 @@ fn a_cycle_is_found_when_the_graph_is_made_ready() {
         );
         ready(graph);
     }
+}
+
+#[test]
+fn pageable_memory_is_copied_when_the_launch_returns() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let (data, stream) = (buffer(&[0; 64]), stream());
+    let mut host = [0_u32; 64];
+    let parameters = HIP_MEMSET_NODE_PARAMS {
+        dst: data,
+        pitch: 0,
+        value: 7,
+        elementSize: 4,
+        width: 64,
+        height: 1,
+    };
+    // SAFETY: result and parameter pointers are valid; HIP checks the handles.
+    unsafe {
+        let context = result(|context| hipCtxGetCurrent(context));
+        let graph: hipGraph_t = result(|graph| hipGraphCreate(graph, 0));
+        let memset: hipGraphNode_t = result(|node| {
+            hipDrvGraphAddMemsetNode(node, graph, ptr::null(), 0, &parameters, context)
+        });
+        let copy: hipGraphNode_t = result(|node| {
+            let kind = hipMemcpyKind::hipMemcpyDeviceToHost;
+            let to = (&raw mut host).cast();
+            hipGraphAddMemcpyNode1D(node, graph, &memset, 1, to, data, 256, kind)
+        });
+        succeeds(hipGraphLaunch(ready(graph), stream));
+        assert_eq!(host, [7; 64]);
+        let same = hipGraphMemcpyNodeSetParams1D(
+            copy,
+            data,
+            data,
+            256,
+            hipMemcpyKind::hipMemcpyDeviceToDevice,
+        );
+        let value = hipError_t::hipErrorInvalidValue;
+        fails(same, value, "target and source are both");
+    }
+}
+
+#[test]
+fn dependencies_that_a_program_replaces_need_not_be_joined() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
+    let (data, stream) = (buffer(&[0; 64]), stream());
+    let graph = capture(stream, || {
+        succeeds(add(function, 1, &add_arguments(data, data, 1), stream));
+        // SAFETY: an empty list may be null.
+        unsafe {
+            let set = hipStreamSetCaptureDependencies;
+            succeeds(hipStreamUpdateCaptureDependencies(
+                stream,
+                ptr::null_mut(),
+                0,
+                set,
+            ));
+            succeeds(hipMemsetAsync(data, 0, 256, stream));
+        }
+    });
+    assert_eq!(nodes(graph).len(), 2);
 }
 
 #[test]
