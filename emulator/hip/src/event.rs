@@ -15,6 +15,7 @@ use super::{
     },
     pool,
     runtime::{Device, Runtime},
+    task::Task,
 };
 
 pub(super) unsafe fn hipEventCreate(event: *mut hipEvent_t) -> Result<(), Failure> {
@@ -184,25 +185,20 @@ pub(super) unsafe fn hipEventElapsedTime(
     stop: hipEvent_t,
 ) -> Result<(), Failure> {
     let milliseconds = out!(milliseconds);
-    let (start, stop) = (at(start, "start")?, at(stop, "stop")?);
+    // Both are looked at before either is waited for.
+    let (start, stop) = (timed(start, "start")?, timed(stop, "stop")?);
+    let (start, stop) = (at(&start, "start")?, at(&stop, "stop")?);
     let forward = stop.saturating_duration_since(start).as_secs_f64();
     let backward = start.saturating_duration_since(stop).as_secs_f64();
     milliseconds.set(((forward - backward) * 1e3) as f32);
     Ok(())
 }
 
-/// The time at which an event completed.
-fn at(handle: hipEvent_t, name: &str) -> Result<Instant, Failure> {
+/// The work whose end an event times.
+fn timed(handle: hipEvent_t, name: &str) -> Result<Arc<Task>, Failure> {
     let event = event(handle)?;
     let reason = match event.happens()? {
-        Some(recorded) if event.timed => {
-            return recorded.task.over_at().ok_or_else(|| {
-                Failure::new(
-                    hipError_t::hipErrorNotReady,
-                    format_args!("the stream has not reached the {name} event"),
-                )
-            });
-        }
+        Some(recorded) if event.timed => return Ok(Arc::clone(&recorded.task)),
         Some(_) => "was created without timing",
         None => "was never recorded",
     };
@@ -210,4 +206,14 @@ fn at(handle: hipEvent_t, name: &str) -> Result<Instant, Failure> {
         hipError_t::hipErrorInvalidHandle,
         format_args!("the {name} event {reason}"),
     ))
+}
+
+/// The time at which work ended.
+fn at(task: &Task, name: &str) -> Result<Instant, Failure> {
+    task.over_at().ok_or_else(|| {
+        Failure::new(
+            hipError_t::hipErrorNotReady,
+            format_args!("the stream has not reached the {name} event"),
+        )
+    })
 }

@@ -39,6 +39,8 @@ pub enum LaunchError {
         threads: u64,
         /// The kernel's maximum.
         limit: u32,
+        /// The device's GPU.
+        gpu: ferrowave_gpu::Gpu,
     },
     /// More LDS than a workgroup may have.
     #[error("{requested} bytes of LDS, but a workgroup on {gpu} has at most {limit}")]

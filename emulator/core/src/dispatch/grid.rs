@@ -250,11 +250,11 @@ fn check(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<u32, LaunchError>
     let threads = config.block.iter().map(|&n| u64::from(n)).product();
     let limit = metadata.max_flat_workgroup_size.min(max_workgroup_size);
     if threads > u64::from(limit) {
-        let kernel = kernel.name().to_owned();
         return Err(LaunchError::BlockTooLarge {
-            kernel,
+            kernel: kernel.name().to_owned(),
             threads,
             limit,
+            gpu: kernel.gpu(),
         });
     }
     let gpu = kernel.gpu();

@@ -9,6 +9,7 @@ use std::{
     },
 };
 
+use ferrowave_gpu::GpuLimits;
 use ferrowave_hip_abi::{
     HIP_LAUNCH_PARAM_BUFFER_POINTER, HIP_LAUNCH_PARAM_BUFFER_SIZE, HIP_LAUNCH_PARAM_END, dim3,
     hipError_t,
@@ -239,6 +240,12 @@ impl From<LaunchError> for Failure {
             LaunchError::GroupFailed => hipError_t::hipErrorLaunchFailure,
             LaunchError::Memory(_) => hipError_t::hipErrorOutOfMemory,
             LaunchError::Limit(_) => hipError_t::hipErrorLaunchTimeOut,
+            // CLR's code where the device could run the workgroup (`ihipLaunchKernel_validate` in `hip_module.cpp`).
+            LaunchError::BlockTooLarge { threads, gpu, .. }
+                if *threads <= GpuLimits::of(*gpu).max_workgroup_size.into() =>
+            {
+                hipError_t::hipErrorLaunchFailure
+            }
             LaunchError::TooManyAtOnce { .. } => hipError_t::hipErrorCooperativeLaunchTooLarge,
             _ => hipError_t::hipErrorInvalidValue,
         };

@@ -97,11 +97,13 @@ fn launches_that_cannot_be_are_refused() {
         },
         "block [64, 0, 1]",
     );
-    refused(
-        Launch {
-            block: [65, 1, 1],
-            ..good()
-        },
+    let too_many = Launch {
+        block: [65, 1, 1],
+        ..good()
+    };
+    fails(
+        too_many.run(),
+        hipError_t::hipErrorLaunchFailure,
         "65 threads, but `add` takes at most 64",
     );
     refused(

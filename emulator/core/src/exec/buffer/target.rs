@@ -14,7 +14,9 @@
 //! | raw | all others | offset ≥ records − scalar offset, in bytes |
 //!
 //! *Offset* is the instruction's constant plus the vector offset, without wrapping around (except on RDNA, below). If the
-//! scalar offset exceeds the records, everything is out of range.
+//! scalar offset exceeds the records, everything is out of range. In buffers with lane numbers, *offset* wraps around at
+//! 32 bits: from GFX9 on, LLVM folds a constant into private accesses whose vector offset may be negative, and piglit's
+//! test «MUBUF negative buffer offsets» has the hardware's result.
 //!
 //! The CDNA guides leave the scalar offset out of the raw check, and LLVM's comment on its raw buffer intrinsics
 //! (`IntrinsicsAMDGPU.td`) says that it is excluded. The hardware subtracts it from the records. AMD's guides of Sea
@@ -299,6 +301,7 @@ impl<const C: usize> Target<C> {
         };
         if resource.add_tid {
             target.index = chunks(|c| index[c] + lane_numbers(c));
+            target.offset = chunks(|c| offset[c] & D::splat(u32::MAX.into()));
         }
         target
     }

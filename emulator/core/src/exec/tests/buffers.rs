@@ -351,8 +351,8 @@ fn swizzled_buffers_hold_data_at_any_byte() {
         ("store_dwordx3", "v[8:10]", 12),
         ("store_short", "v8", 2),
     ];
-    let texts =
-        accesses.map(|(name, data, _)| format!("buffer_{name} {data}, v0, s[4:7], 0 offen"));
+    let texts = accesses
+        .map(|(name, data, _)| format!("buffer_{name} {data}, v0, s[4:7], 0 offen offset:3"));
     let lines: Vec<&str> = texts.iter().map(String::as_str).collect();
     let resource = Resource {
         add_tid: true,
@@ -370,7 +370,9 @@ fn swizzled_buffers_hold_data_at_any_byte() {
             for exec in [!0, random.next()] {
                 let offsets: [[u32; 2]; 64] =
                     std::array::from_fn(|_| [random.next() as u32 % 60, 0]);
-                let mut wave = prepared(resource, base, exec, &offsets);
+                // Some are negative until the constant is added.
+                let registers = offsets.map(|[offset, index]| [offset.wrapping_sub(3), index]);
+                let mut wave = prepared(resource, base, exec, &registers);
                 let mut image = filled();
                 memory.write(base, &image).unwrap();
                 for lane in (0..64).filter(|lane| exec >> lane & 1 == 1) {
