@@ -336,7 +336,7 @@ pub(super) unsafe fn hipGetErrorName(error: hipError_t) -> *const c_char {
 pub(super) unsafe fn hipGetErrorString(error: hipError_t) -> *const c_char {
     error
         .row()
-        .map_or(c"unrecognized error code", |row| row.meaning)
+        .map_or(c"unknown error", |row| row.meaning)
         .as_ptr()
 }
 

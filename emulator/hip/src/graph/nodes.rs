@@ -72,7 +72,6 @@ pub(super) unsafe fn driver_memset(
         elementSize: p.elementSize,
         width: p.width,
         height: p.height,
-        ..hipMemsetParams::ZERO
     })
 }
 

@@ -328,8 +328,8 @@ mod tests {
         };
         assert!(auto(&[Gpu::Gfx90a], lost).starts_with("hip:2 of 4, "));
         assert!(auto(&[Gpu::Gfx950], lost).contains(
-            ", and hip:3, which does not answer (hipGetDevicePropertiesR0600 failed with hipErrorInvalidDevice (101): no \
-             device has that number)"
+            ", and hip:3, which does not answer (hipGetDevicePropertiesR0600 failed with hipErrorInvalidDevice (101): \
+             invalid device ordinal)"
         ));
     }
 

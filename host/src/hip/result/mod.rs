@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(error.code, hipError_t::hipErrorNotSupported);
         assert_eq!(
             error.to_string(),
-            "hipInit failed with hipErrorNotSupported (801): not supported"
+            "hipInit failed with hipErrorNotSupported (801): operation not supported"
         );
     }
 
@@ -127,7 +127,7 @@ mod tests {
         let error = unsafe { api.free(16) }.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "hipFree failed with hipErrorInvalidValue (1): an argument is null or not in the allowed range: \
+            "hipFree failed with hipErrorInvalidValue (1): invalid argument: \
              0x10 is not from hipMalloc or hipHostMalloc, or was freed before"
         );
     }
