@@ -286,8 +286,8 @@ mod tests {
                 hipInit: does_not_start,
                 ..good
             }),
-            "emulator:gfx942, as HIP cannot be used: hipInit failed with hipErrorInvalidDevice (101): no device \
-             has that number"
+            "emulator:gfx942, as HIP cannot be used: hipInit failed with hipErrorInvalidDevice (101): invalid device \
+             ordinal"
         );
         assert_eq!(
             auto(Functions {
