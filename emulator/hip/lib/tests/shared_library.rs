@@ -158,8 +158,8 @@ fn a_device_that_the_emulator_has_not_is_said_and_not_replaced() {
     assert_eq!(
         child.with(DEVICE_VARIABLE, "emulator:gfx1030").answer(),
         [
-            "`hip:0` was asked for, but HIP cannot be used: hipInit failed with hipErrorNoDevice (100): no device was \
-             found: FERROWAVE_DEVICE is `emulator:gfx1030`, but the emulator has only gfx908 (MI100), \
+            "`hip:0` was asked for, but HIP cannot be used: hipInit failed with hipErrorNoDevice (100): \
+             no ROCm-capable device is detected: FERROWAVE_DEVICE is `emulator:gfx1030`, but the emulator has only gfx908 (MI100), \
              gfx90a (MI210, MI250X), gfx942 (MI300X), gfx950 (MI355X), gfx1100 (RX 7900 XTX, RX 7900 XT, PRO W7900), \
              gfx1101 (RX 7800 XT), gfx1102 (RX 7600), gfx1150 (Radeon 890M), gfx1151 (Radeon 8060S), gfx1200 (RX 9060 XT), gfx1201 (RX 9070 XT, \
              RX 9070, AI PRO R9700), and lists of them with commas, as in \

@@ -294,8 +294,8 @@ mod tests {
                 hipGetDeviceCount: does_not_count,
                 ..good
             }),
-            "emulator:gfx942, as HIP cannot be used: hipGetDeviceCount failed with hipErrorNoDevice (100): no \
-             device was found"
+            "emulator:gfx942, as HIP cannot be used: hipGetDeviceCount failed with hipErrorNoDevice (100): \
+             no ROCm-capable device is detected"
         );
         assert_eq!(
             auto(Functions {
