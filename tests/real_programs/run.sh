@@ -2,7 +2,7 @@
 # Runs the tests of AMD's libraries, llama.cpp, tinygrad and cubecl, HIP programs in C++ and IREE on the emulator, compares the
 # disassembler with LLVM's, has AMD's libraries in reports, and tests a report's page in Chromium: a sample of them, or as many
 # as run in some hours. Each suite is a script beside this one. Without names all suites run, except that a sample leaves out
-# `cubecl`, `disassembly`, `magma` and `math`, which take long to fetch, to build or to run.
+# `cubecl`, `disassembly`, `hip_tests`, `magma` and `math`, which take long to fetch, to build or to run.
 #
 #   tests/real_programs/run.sh sample|full [SUITE...]
 set -euo pipefail
@@ -18,7 +18,7 @@ for script in *.sh; do
 done
 suites=("$@")
 [ $# -gt 0 ] || read -ra suites <<< "$all"
-[ $# -gt 0 ] || [ "$form" = full ] || suites=("${suites[@]/#@(cubecl|disassembly|magma|math)/}")
+[ $# -gt 0 ] || [ "$form" = full ] || suites=("${suites[@]/#@(cubecl|disassembly|hip_tests|magma|math)/}")
 
 summary=() failed=no
 for suite in ${suites[@]}; do

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# AMD's tests of HIP itself (github.com/ROCm/hip-tests), each case in a process of its own. Debian does not package them:
+# FERROWAVE_HIP_TESTS names a checkout. What AMD leaves out on Linux is left out here, too (`config_amd_linux`).
+#
+# FERROWAVE_HIP_UNITS has the units to run, folders of `catch/unit`; by default a sample runs a few, the long form all that
+# need neither graphics nor another compiler.
+#
+#   FERROWAVE_HIP_TESTS=DIRECTORY hip_tests.sh sample|full
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+tests=${FERROWAVE_HIP_TESTS:-}
+[ -d "$tests/catch/unit" ] || not_run "needs a checkout of AMD's hip-tests, named by FERROWAVE_HIP_TESTS"
+debian clang llvm lld g++ libamdhip64-dev libhiprtc6
+llvm=$(basename "$(ls -d "$debian"/usr/lib/llvm-* | sort -V | tail -1)")
+debian "rocm-device-libs-${llvm#llvm-}"
+libraries
+
+gpu=gfx90a
+export FERROWAVE_DEVICE=emulator:$gpu
+if [ "$form" = sample ]; then
+    units="event errorHandling executionControl occupancy vector_types"
+else
+    units=$(cd "$tests/catch/unit" && ls -d -- */ | tr -d / | grep -vxE 'g\+\+|gcc|c_compilation|gl_interop|vulkan_interop')
+fi
+units=${FERROWAVE_HIP_UNITS:-$units}
+
+# The programs stay in the cache: the compiler takes hours for all of them.
+root_of_tests=$debian/tmp/hip_tests
+inside=${root_of_tests#"$debian"}
+mkdir -p "$root_of_tests"
+cp -ru "$tests/catch" "$root_of_tests"
+bitcode=$(cd "$debian" && echo usr/lib/"$llvm"/lib/clang/*/amdgcn/bitcode)
+includes="-I$inside/catch/include -I$inside/catch/kernels -I$inside/catch/external/Catch2 -I$inside/catch/external/picojson"
+compiler=(clang++ -x hip --rocm-path=/usr "--rocm-device-lib-path=/$bitcode" "--offload-arch=$gpu" -std=c++17 -O1 -w
+    -D__HIP_PLATFORM_AMD__)
+
+# Compiles a file of a folder of `catch`, if it is newer than the object. A file that does not compile has no object.
+compile() {
+    local folder=$root_of_tests/catch/$1 source=$2 object=$root_of_tests/$1/${2%.*}.o
+    [ "$object" -nt "$folder/$source" ] && return
+    mkdir -p "$(dirname "$object")"
+    # shellcheck disable=SC2086 # Several options.
+    run_in_debian env -C "${folder#"$debian"}" "${compiler[@]}" $includes -I. -c "$source" -o "${object#"$debian"}" \
+        > "$object.log" 2>&1 || echo "$1/$source does not compile"
+}
+
+# Runs the lines of standard input as calls of a function, some at a time.
+each() {
+    local line
+    while IFS= read -r line; do
+        while [ "$(jobs -rp | wc -l)" -ge "$workers" ]; do wait -n || true; done
+        "$@" "$line" &
+    done
+    wait
+}
+
+# Links a file of a unit with the unit's common files to a program.
+program() {
+    local unit=$1 name=$2 folder=$root_of_tests/unit/$1 objects=()
+    [ -e "$folder/$name.o" ] && [ "$folder/$name" -ot "$folder/$name.o" ] || return 0
+    objects=("$root_of_tests"/hipTestMain/{main,hip_test_context,hip_test_features}.o "$folder/$name.o")
+    [[ -z $(compgen -G "$folder/*_common.o") ]] || objects+=("$folder"/*_common.o)
+    run_in_debian clang++ --hip-link --rocm-path=/usr "--offload-arch=$gpu" "${objects[@]#"$debian"}" -o "${folder#"$debian"}/$name" \
+        -l:libamdhip64.so.6 -l:libhiprtc.so.6 -lpthread -ldl -lrt > "$folder/$name.log" 2>&1 || echo "unit/$unit/$name does not link"
+}
+
+# Runs a case, «UNIT PROGRAM CASE», and prints its result.
+run_case() {
+    local unit name case log status=0
+    read -r unit name case <<< "$1"
+    log=$work/$unit-$name-$(tr -c '[:alnum:]\n' _ <<< "$case").log
+    # A comma has a meaning in Catch's patterns.
+    time_limit=120 run_in_debian env -C "$inside/unit/$unit" HOME=/tmp "./$name" "${case//,/\\,}" > "$log" 2>&1 || status=$?
+    if grep -q HIP_SKIP_THIS_TEST "$log"; then
+        echo "skipped $1"
+    elif [ "$status" = 0 ]; then
+        echo "passed $1"
+        rm "$log"
+    else
+        echo "failed $1: ended with $status"
+    fi
+}
+
+printf '%s\n' main.cc hip_test_context.cc hip_test_features.cc | each compile hipTestMain
+left_out=$root_of_tests/catch/hipTestMain/config/config_amd_linux
+for unit in $units; do
+    folder=$root_of_tests/unit/$unit
+    (cd "$root_of_tests/catch/unit/$unit" && ls -- *.cc) | each compile "unit/$unit"
+    # Kernels that the programs load from files, as the unit's CMakeLists.txt names them.
+    for module in $(grep -oE '[[:alnum:]_]+\.code' "$root_of_tests/catch/unit/$unit/CMakeLists.txt" | sort -u); do
+        source=$(cd "$root_of_tests/catch/unit/$unit" && ls -- "${module%.code}".{cc,cpp} 2> /dev/null || true)
+        [ -n "$source" ] || continue
+        # shellcheck disable=SC2086 # Several options.
+        run_in_debian env -C "$inside/catch/unit/$unit" "${compiler[@]}" --cuda-device-only --no-gpu-bundle-output $includes \
+            "$source" -o "${folder#"$debian"}/$module" 2> /dev/null || echo "unit/$unit/$source does not compile"
+    done
+    (cd "$folder" && ls -- *.o) | sed 's/\.o$//' | grep -v '_common$' | each program "$unit"
+    for name in $(cd "$folder" && find . -maxdepth 1 -type f -perm -u+x -printf '%f\n' | sort); do
+        run_in_debian "${folder#"$debian"}/$name" --list-test-names-only 2> /dev/null | sed -n "s|^\([A-Za-z].*\)|$unit $name \1|p" || true
+    done > "$work/listed"
+    while read -r line; do
+        grep -qF "\"${line#* * }\"" "$left_out" || echo "$line"
+    done < "$work/listed" >> "$work/cases"
+done
+excluded "$gpu" "$work/cases"
+each run_case < "$work/cases" > "$work/$gpu"
+results "$gpu" "$work/$gpu"
+finish
