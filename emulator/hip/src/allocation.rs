@@ -19,7 +19,7 @@ use super::{
         opened,
         operation::Operation,
         owner::{AddressOwner, owner_of},
-        stream::{StreamRef, stream},
+        stream::{StreamRef, stream, stream_or},
     },
     pool::{self, Pool},
     runtime::{
@@ -269,7 +269,7 @@ pub(super) unsafe fn hipMallocAsync(
     stream: hipStream_t,
 ) -> Result<(), Failure> {
     let address = out!(address);
-    let stream = self::stream(stream)?;
+    let stream = stream_or(stream, hipError_t::hipErrorInvalidHandle)?;
     let pool = pool::current(&stream.device)?;
     address.set(from_pool(&pool, bytes, &stream)?);
     Ok(())
@@ -282,7 +282,7 @@ pub(super) unsafe fn hipMallocFromPoolAsync(
     stream: hipStream_t,
 ) -> Result<(), Failure> {
     let address = out!(address);
-    let stream = self::stream(stream)?;
+    let stream = stream_or(stream, hipError_t::hipErrorInvalidHandle)?;
     let pool = pool::pool(pool)?;
     address.set(from_pool(&pool, bytes, &stream)?);
     Ok(())
@@ -323,7 +323,7 @@ pub(super) unsafe fn hipFreeAsync(
     address: *mut c_void,
     stream: hipStream_t,
 ) -> Result<(), Failure> {
-    let stream = self::stream(stream)?;
+    let stream = stream_or(stream, hipError_t::hipErrorInvalidHandle)?;
     if address.is_null() {
         return Ok(());
     }
@@ -464,6 +464,13 @@ pub(super) unsafe fn hipHostRegister(
         )));
     }
     let base = address.expose_provenance() as u64;
+    // As in CLR, memory that is registered already may be registered again.
+    let made = device.allocations.get(base);
+    let is_registered = made.is_some_and(|made| matches!(made.by, MadeBy::Registered));
+    let registered = device.memory.find(base).map_or(0, |info| info.bytes);
+    if is_registered && bytes <= registered {
+        return Ok(());
+    }
     device.memory.register(base, bytes)?;
     if let Err(error) = lend(base, bytes, &device) {
         device.release(base)?;

@@ -166,7 +166,8 @@ fn answer(owner: &Owner, attribute: Attribute, address: *mut c_void) -> Result<A
         Attribute::HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR => {
             Answer::Pointer(ptr::with_exposed_provenance_mut(owner.info.base as usize))
         }
-        Attribute::HIP_POINTER_ATTRIBUTE_RANGE_SIZE => Answer::Number(owner.info.bytes as u64),
+        // 32 bits, as in CLR.
+        Attribute::HIP_POINTER_ATTRIBUTE_RANGE_SIZE => Answer::Unsigned(owner.info.bytes as c_uint),
         Attribute::HIP_POINTER_ATTRIBUTE_MAPPED => Answer::Bool(true),
         Attribute::HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS => {
             Answer::Bool(owner.made.as_ref().is_some_and(|made| made.waits))
@@ -197,9 +198,9 @@ fn answer(owner: &Owner, attribute: Attribute, address: *mut c_void) -> Result<A
 fn nothing(attribute: Attribute) -> Answer {
     match attribute {
         Attribute::HIP_POINTER_ATTRIBUTE_MEMORY_TYPE
+        | Attribute::HIP_POINTER_ATTRIBUTE_RANGE_SIZE
         | Attribute::HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS => Answer::Unsigned(0),
         Attribute::HIP_POINTER_ATTRIBUTE_BUFFER_ID
-        | Attribute::HIP_POINTER_ATTRIBUTE_RANGE_SIZE
         | Attribute::HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => Answer::Number(0),
         Attribute::HIP_POINTER_ATTRIBUTE_CONTEXT
         | Attribute::HIP_POINTER_ATTRIBUTE_DEVICE_POINTER

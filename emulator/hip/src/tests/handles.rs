@@ -33,6 +33,8 @@ fn all_refuse(
             ("stream", hipMemsetAsync(data, 0, 8, stream)),
             ("stream", hipMemsetD8Async(data, 0, 8, stream)),
             ("stream", hipMemsetD32Async(data, 0, 2, stream)),
+            ("pool", hipMallocAsync(&mut pointer, 8, stream)),
+            ("pool", hipFreeAsync(data, stream)),
             ("order", hipStreamWaitEvent(stream, event, 0)),
             ("event", hipStreamWaitEvent(null, event, 0)),
             ("event", hipEventRecord(event, null)),
