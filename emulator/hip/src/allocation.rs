@@ -304,7 +304,7 @@ fn from_pool(pool: &Pool, bytes: usize, stream: &StreamRef) -> Result<*mut c_voi
     let (memory, device) = (&pool.memory, &pool.device);
     let by = MadeBy::Pool(Arc::clone(memory));
     let own = Arc::ptr_eq(device, &stream.device).then_some(stream.id);
-    if let Some(base) = memory.reuse(bytes as u64, own) {
+    if let Some(base) = memory.reuse(bytes as u64, own, || stream.mark().0) {
         device.allocations.keep(base, by, 0);
         return Ok(ptr::with_exposed_provenance_mut(base as usize));
     }

@@ -5,7 +5,7 @@
 
 use std::{
     cell::Cell,
-    collections::VecDeque,
+    collections::{HashSet, VecDeque},
     sync::{
         Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -94,6 +94,20 @@ impl Task {
 
     pub(super) fn is_over(&self) -> bool {
         self.over_at().is_some()
+    }
+
+    /// Whether another task waits for this one, directly or through others. False if this one has ended.
+    pub(super) fn is_awaited_by(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+        let (mut seen, mut next) = (HashSet::new(), vec![Arc::clone(self)]);
+        while let Some(task) = next.pop() {
+            if Arc::ptr_eq(&task, other) {
+                return true;
+            }
+            if seen.insert(Arc::as_ptr(&task)) {
+                next.extend(locked(&task.state).after.iter().map(Arc::clone));
+            }
+        }
+        false
     }
 
     /// Waits for the task. An error in a host function that a stream called, because it would wait for itself.

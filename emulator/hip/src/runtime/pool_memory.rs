@@ -1,8 +1,11 @@
 //! The memory of a pool: what is in use, and what was freed and is kept for later allocations.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+use std::{
+    cell::LazyCell,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use super::count::Count;
@@ -16,8 +19,9 @@ pub(crate) struct PoolMemory {
     pub(crate) used: Count,
     /// Bytes in use and kept.
     pub(crate) reserved: Count,
-    /// The attributes that the program can set, in order: three switches of reuse, of which the second has an effect, and
-    /// the most bytes that stay kept when the program waits for work.
+    /// The attributes that the program can set, in order: whether other streams reuse memory if they wait for the stream that
+    /// freed it, if it is free already, and by waiting (which has no effect); and the most bytes that stay kept when the
+    /// program waits for work.
     pub(crate) settings: [AtomicU64; 4],
     /// Whether freed memory is kept.
     keeps: AtomicBool,
@@ -65,13 +69,27 @@ impl PoolMemory {
     }
 
     /// The address of freed memory of this length that later work of a stream may use, now in use again. Other lengths are not
-    /// used, so that the allocation ends where the program's ends. `stream` is `None` for a stream of another device.
-    pub(crate) fn reuse(&self, bytes: u64, stream: Option<usize>) -> Option<u64> {
-        let any_stream = self.settings[1].load(Ordering::Relaxed) != 0;
+    /// used, so that the allocation ends where the program's ends. `stream` is `None` for a stream of another device; `mark`
+    /// gives a task after all of its work.
+    pub(crate) fn reuse(
+        &self,
+        bytes: u64,
+        stream: Option<usize>,
+        mark: impl FnOnce() -> Arc<Task>,
+    ) -> Option<u64> {
+        let is_set = |index: usize| self.settings[index].load(Ordering::Relaxed) != 0;
+        let (if_awaited, if_free) = (is_set(0), is_set(1));
+        let mark = LazyCell::new(mark);
         let mut kept = self.kept();
+        let is_awaited = |memory: &Kept| {
+            let freed = memory.freed.as_ref();
+            freed.is_some_and(|freed| freed.is_awaited_by(&mark))
+        };
         let fits = |memory: &Kept| {
-            let is_ordered = stream.is_some() && memory.stream == stream;
-            memory.bytes == bytes && (is_ordered || any_stream && memory.is_free())
+            memory.bytes == bytes
+                && (stream.is_some() && memory.stream == stream
+                    || if_free && memory.is_free()
+                    || if_awaited && is_awaited(memory))
         };
         let index = kept.iter().position(fits)?;
         let memory = kept.remove(index);

@@ -479,6 +479,37 @@ fn pools_keep_freed_memory_until_the_program_waits() {
     }
 }
 
+/// Memory that a stream will free belongs to another one that waits for it.
+#[test]
+fn pools_follow_events() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    // SAFETY: the pointers are valid, and the gate stays open to the end.
+    unsafe {
+        let gate: *mut c_void = result(|address| hipHostMalloc(address, 4, hipHostMallocCoherent));
+        let word = gate.cast::<u32>();
+        word.write_volatile(0);
+        let (first, second) = (stream(), stream());
+        let new =
+            |stream| -> *mut c_void { result(|address| hipMallocAsync(address, 512, stream)) };
+        let memory = new(first);
+        succeeds(hipStreamWaitValue32(
+            first,
+            gate,
+            1,
+            hipStreamWaitValueEq,
+            !0,
+        ));
+        succeeds(hipFreeAsync(memory, first));
+        assert_ne!(new(second), memory);
+        let event: hipEvent_t = result(|event| hipEventCreate(event));
+        succeeds(hipEventRecord(event, first));
+        succeeds(hipStreamWaitEvent(second, event, 0));
+        assert_eq!(new(second), memory);
+        word.write_volatile(1);
+        succeeds(hipDeviceSynchronize());
+    }
+}
+
 fn result_of_current() -> c_int {
     // SAFETY: the result pointer is valid.
     result(|device| unsafe { hipGetDevice(device) })
