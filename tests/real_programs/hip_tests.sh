@@ -55,12 +55,14 @@ each() {
     wait
 }
 
-# Links a file of a unit with the unit's common files to a program.
+# Links a file of a unit to a program, with what the unit's files share.
 program() {
-    local unit=$1 name=$2 folder=$root_of_tests/unit/$1 objects=()
+    local unit=$1 name=$2 folder=$root_of_tests/unit/$1 objects=() common
     [ -e "$folder/$name.o" ] && [ "$folder/$name" -ot "$folder/$name.o" ] || return 0
     objects=("$root_of_tests"/hipTestMain/{main,hip_test_context,hip_test_features}.o "$folder/$name.o")
-    [[ -z $(compgen -G "$folder/*_common.o") ]] || objects+=("$folder"/*_common.o)
+    for common in "$folder"/*[cC]ommon.o; do
+        [ ! -e "$common" ] || objects+=("$common")
+    done
     run_in_debian clang++ --hip-link --rocm-path=/usr "--offload-arch=$gpu" "${objects[@]#"$debian"}" -o "${folder#"$debian"}/$name" \
         -l:libamdhip64.so.6 -l:libhiprtc.so.6 -lpthread -ldl -lrt > "$folder/$name.log" 2>&1 || echo "unit/$unit/$name does not link"
 }
@@ -95,7 +97,7 @@ for unit in $units; do
         run_in_debian env -C "$inside/catch/unit/$unit" "${compiler[@]}" --cuda-device-only --no-gpu-bundle-output $includes \
             "$source" -o "${folder#"$debian"}/$module" 2> /dev/null || echo "unit/$unit/$source does not compile"
     done
-    (cd "$folder" && ls -- *.o) | sed 's/\.o$//' | grep -v '_common$' | each program "$unit"
+    (cd "$root_of_tests/catch/unit/$unit" && grep -l TEST_CASE -- *.cc) | sed 's/\.cc$//' | each program "$unit"
     for name in $(cd "$folder" && find . -maxdepth 1 -type f -perm -u+x -printf '%f\n' | sort); do
         run_in_debian "${folder#"$debian"}/$name" --list-test-names-only 2> /dev/null | sed -n "s|^\([A-Za-z].*\)|$unit $name \1|p" || true
     done > "$work/listed"
