@@ -436,6 +436,21 @@ fn pages_are_mapped(start: usize, bytes: usize) -> bool {
     start.checked_add(bytes).is_some()
 }
 
+fn is_registered(by: &MadeBy) -> bool {
+    matches!(by, MadeBy::Registered)
+}
+
+/// The device with which host memory that starts at an address was registered.
+fn registrant(base: u64) -> Result<Option<Arc<Device>>, Failure> {
+    Runtime::get().with_devices(|devices| {
+        let has = |device: &&Arc<Device>| {
+            let made = device.allocations.get(base);
+            made.is_some_and(|made| is_registered(&made.by))
+        };
+        devices.iter().flatten().find(has).map(Arc::clone)
+    })
+}
+
 pub(super) unsafe fn hipHostRegister(
     address: *mut c_void,
     bytes: usize,
@@ -464,11 +479,9 @@ pub(super) unsafe fn hipHostRegister(
         )));
     }
     let base = address.expose_provenance() as u64;
-    // As in CLR, memory that is registered already may be registered again.
-    let made = device.allocations.get(base);
-    let is_registered = made.is_some_and(|made| matches!(made.by, MadeBy::Registered));
-    let registered = device.memory.find(base).map_or(0, |info| info.bytes);
-    if is_registered && bytes <= registered {
+    // As in CLR, memory that is registered already may be registered again, on any device.
+    let registered = registrant(base)?.and_then(|device| device.memory.find(base));
+    if registered.is_some_and(|info| bytes <= info.bytes) {
         return Ok(());
     }
     device.memory.register(base, bytes)?;
@@ -489,27 +502,17 @@ pub(super) unsafe fn hipHostUnregister(address: *mut c_void) -> Result<(), Failu
         return Err(Failure::value("host_ptr is null"));
     }
     let base = address.addr() as u64;
-    let registered = |by: &MadeBy| matches!(by, MadeBy::Registered);
     let missing = || {
         Failure::new(
             hipError_t::hipErrorHostMemoryNotRegistered,
             format_args!("{address:p} is not from hipHostRegister, or was unregistered before"),
         )
     };
-    let owner = Runtime::get().with_devices(|devices| {
-        let has = |device: &&Arc<Device>| {
-            device
-                .allocations
-                .get(base)
-                .is_some_and(|made| registered(&made.by))
-        };
-        devices.iter().flatten().find(has).map(Arc::clone)
-    })?;
-    let device = owner.ok_or_else(missing)?;
+    let device = registrant(base)?.ok_or_else(missing)?;
     wait_for_devices()?;
     let made = device
         .allocations
-        .take(base, registered)
+        .take(base, is_registered)
         .ok_or_else(missing)?;
     device.unlend(base, &made);
     device.release(base)

@@ -185,7 +185,7 @@ pub(super) unsafe fn hipEventElapsedTime(
     stop: hipEvent_t,
 ) -> Result<(), Failure> {
     let milliseconds = out!(milliseconds);
-    // Both are looked at before either is waited for.
+    // An event that cannot be timed is an error even if the other is not ready, as in CLR.
     let (start, stop) = (timed(start, "start")?, timed(stop, "stop")?);
     let (start, stop) = (at(&start, "start")?, at(&stop, "stop")?);
     let forward = stop.saturating_duration_since(start).as_secs_f64();

@@ -188,8 +188,9 @@ pub(super) enum Immediate {
     WaitcntRdna,
     /// How long to wait for results of the vector unit.
     Delay,
-    /// Wait counters inside the vector unit: an instruction of its own on gfx11, a hint like `Delay` on gfx12.
+    /// Wait counters inside the vector unit, of gfx11's instruction.
     Depctr,
+    /// The same counters, of gfx12's instruction, which is a hint.
     WaitAlu,
     /// A signed number.
     Signed,

@@ -76,6 +76,20 @@ fn host_memory_is_every_devices() {
         succeeds(add(function, 1, &arguments, ptr::null_mut()));
         let illegal = hipError_t::hipErrorIllegalAddress;
         fails(hipDeviceSynchronize(), illegal, "global_load_dword");
+        // What one device registered may be registered again on another.
+        let mut own = [1_u32; 64];
+        let address = (&raw mut own).cast();
+        first.make_current();
+        succeeds(hipHostRegister(address, 256, 0));
+        second.make_current();
+        succeeds(hipHostRegister(address, 256, 0));
+        succeeds(hipHostUnregister(address));
+        let unregistered = hipError_t::hipErrorHostMemoryNotRegistered;
+        fails(
+            hipHostUnregister(address),
+            unregistered,
+            "unregistered before",
+        );
     }
 }
 
