@@ -1,79 +1,10 @@
-//! Contents of buffers before and after a launch.
+//! Files that a command writes buffers to.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    str::FromStr,
-};
+use std::{fs, path::PathBuf, str::FromStr};
 
-use crate::{Element, Failure, array::BufferData, npy};
+use ferrowave_inspect::BufferAfter;
 
-impl BufferData {
-    /// Reads a file: an array if the name ends in `.npy`, otherwise plain bytes.
-    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let failed =
-            |error: &dyn std::fmt::Display| Failure::failed(format!("{}: {error}", path.display()));
-        let bytes = fs::read(path).map_err(|error| failed(&error))?;
-        let data = match npy::is_npy(path) {
-            true => npy::read(&bytes).map_err(|error| failed(&error))?,
-            false => BufferData {
-                element: Element::U8,
-                shape: vec![bytes.len()],
-                bytes,
-            },
-        };
-        match data.bytes.is_empty() {
-            true => Err(failed(&"it has no elements, and a buffer has one at least")),
-            false => Ok(data),
-        }
-    }
-}
-
-/// A buffer after a launch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BufferAfter {
-    /// The index of its argument, from 0.
-    pub argument: usize,
-    /// Its contents.
-    pub data: BufferData,
-}
-
-impl BufferAfter {
-    /// Its extents and element type, for example `4x16xf32`.
-    pub fn kind(&self) -> String {
-        let extents = self.data.shape.iter().map(|extent| format!("{extent}x"));
-        extents.collect::<String>() + self.data.element.name()
-    }
-
-    /// The number of elements.
-    pub fn len(&self) -> usize {
-        self.data.bytes.len() / self.data.element.bytes()
-    }
-
-    /// Whether the buffer has no elements.
-    pub fn is_empty(&self) -> bool {
-        self.data.bytes.is_empty()
-    }
-
-    /// The elements as text.
-    pub fn elements(&self) -> impl Iterator<Item = String> {
-        let element = self.data.element;
-        let elements = self.data.bytes.chunks_exact(element.bytes());
-        elements.map(move |bytes| element.text(bytes))
-    }
-
-    /// Writes the buffer to a file: an array if the name ends in `.npy`, otherwise plain bytes.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), Failure> {
-        let failed = |error: &dyn std::fmt::Display| {
-            Failure::failed(format!("`{}` cannot be written: {error}", path.display()))
-        };
-        let array = match npy::is_npy(path) {
-            true => Some(npy::write(&self.data).map_err(|error| failed(&error))?),
-            false => None,
-        };
-        fs::write(path, array.as_ref().unwrap_or(&self.data.bytes)).map_err(|error| failed(&error))
-    }
-}
+use crate::Failure;
 
 /// The file to write a buffer to; `1=out.npy` on a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +13,18 @@ pub struct OutputFile {
     pub argument: usize,
     /// The file.
     pub path: PathBuf,
+}
+
+impl OutputFile {
+    /// Writes the buffer: an array if the name ends in `.npy`, otherwise plain bytes.
+    pub(crate) fn write(&self, buffer: &BufferAfter) -> Result<(), Failure> {
+        let path = &self.path;
+        let failed = |error: &dyn std::fmt::Display| {
+            Failure::failed(format!("`{}` cannot be written: {error}", path.display()))
+        };
+        let file = buffer.file(path).map_err(|error| failed(&error))?;
+        fs::write(path, file).map_err(|error| failed(&error))
+    }
 }
 
 impl FromStr for OutputFile {

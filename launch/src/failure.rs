@@ -2,6 +2,8 @@
 
 use std::{error::Error, fmt, process::ExitCode};
 
+use ferrowave_inspect::ArgumentError;
+
 /// Why a subcommand failed.
 #[derive(Debug)]
 pub enum Failure {
@@ -20,6 +22,13 @@ impl Failure {
     /// A failure of the command.
     pub fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Failure::Failed(error.into())
+    }
+}
+
+/// Arguments are given on the command line.
+impl From<ArgumentError> for Failure {
+    fn from(error: ArgumentError) -> Self {
+        Failure::usage(error)
     }
 }
 

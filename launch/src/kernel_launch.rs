@@ -1,20 +1,13 @@
 //! Launches a kernel with arguments that are checked against its parameters.
 
-use std::{
-    fmt::Display,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fmt::Display, fs, path::Path};
 
-use ferrowave_code_object::ValueKind;
 use ferrowave_host::hip::{Arguments, Context, DeviceBuffer, LaunchConfig};
-use rand::{RngExt as _, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-
-use crate::{
-    BufferAfter, BufferData, Contents, Element, Failure, KernelArgument, KernelParameter,
-    LoadedKernel, OutputFile, ProgressLine, Shape, kernel, npy,
+use ferrowave_inspect::{
+    BufferAfter, BufferData, Element, KernelArgument, check_count, is_npy, kernarg, unwritable,
 };
+
+use crate::{Failure, LoadedKernel, OutputFile, ProgressLine, Shape, kernel};
 
 /// A launch of a kernel from a file.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +36,7 @@ pub struct KernelCall<'a> {
 }
 
 /// A buffer on the device, with its element type and shape.
-struct Buffer {
+struct Placed {
     argument: usize,
     element: Element,
     shape: Vec<usize>,
@@ -69,12 +62,16 @@ impl KernelLaunch<'_> {
         outputs: &[OutputFile],
     ) -> Result<Vec<BufferAfter>, Failure> {
         let kernel = self.load(context)?;
-        self.call.check_count(&kernel)?;
+        check_count(
+            kernel.kernel.name(),
+            kernel.parameters(),
+            self.call.arguments.len(),
+        )?;
         self.check_outputs(outputs)?;
         let after = self.call.run_and_read(&kernel)?;
         for output in outputs {
             let buffer = after.iter().find(|after| after.argument == output.argument);
-            buffer.map_or(Ok(()), |buffer| buffer.write(&output.path))?;
+            buffer.map_or(Ok(()), |buffer| output.write(buffer))?;
         }
         Ok(after)
     }
@@ -93,8 +90,8 @@ impl KernelLaunch<'_> {
         let arguments = self.call.arguments;
         for OutputFile { argument, path } in outputs {
             let complaint = match arguments.get(*argument) {
-                Some(KernelArgument::Buffer(_, element, _)) if npy::is_npy(path) => {
-                    match npy::unwritable(*element) {
+                Some(KernelArgument::Buffer(_, element, _)) if is_npy(path) => {
+                    match unwritable(*element) {
                         Some(reason) => reason,
                         None => continue,
                     }
@@ -143,39 +140,32 @@ impl KernelCall<'_> {
         Ok(after)
     }
 
-    fn launch(&self, loaded: &LoadedKernel) -> Result<Vec<Buffer>, Failure> {
-        self.check_count(loaded)?;
+    fn launch(&self, loaded: &LoadedKernel) -> Result<Vec<Placed>, Failure> {
         let kernel = &loaded.kernel;
         let context = kernel.module().context();
+        let read = |path: &str| fs::read(path).map_err(|error| error.to_string());
+        let arguments = self.arguments.iter().cloned();
+        let arguments = arguments.map(|argument| argument.with_file(read));
+        let arguments = arguments.collect::<Result<Vec<_>, _>>();
+        let arguments = arguments.map_err(Failure::failed)?;
         let mut buffers = Vec::new();
-        let mut kernarg = Vec::new();
-        for (index, (argument, parameter)) in
-            self.arguments.iter().zip(loaded.parameters()).enumerate()
-        {
-            let (element, value) = match argument {
-                KernelArgument::Value(element, bytes) => (Some(*element), bytes.clone()),
-                KernelArgument::Bytes(bytes) => (None, bytes.clone()),
-                KernelArgument::ValueOfFile(path) => {
-                    let bytes = fs::read(path);
-                    let failed = |error| Failure::failed(format!("{path}: {error}"));
-                    (None, bytes.map_err(failed)?)
-                }
-                buffer => {
-                    let buffer = self.buffer(context, buffer, index)?;
-                    let address = buffer.memory.address().to_le_bytes().to_vec();
-                    // A buffer of bytes fits any element type.
-                    let element = Some(buffer.element).filter(|&element| element != Element::U8);
-                    buffers.push(buffer);
-                    (element, address)
-                }
+        let place = |buffer: ferrowave_inspect::Buffer| {
+            let memory = match &buffer.contents {
+                Some(contents) => context.upload(contents),
+                None => context.allocate(buffer.bytes),
             };
-            self.check(kernel.name(), index, element, &value, parameter)?;
-            let (offset, size) = (parameter.argument.offset as usize, parameter.bytes());
-            if kernarg.len() < offset + size {
-                kernarg.resize(offset + size, 0);
-            }
-            kernarg[offset..offset + size].copy_from_slice(&value);
-        }
+            let memory = memory.map_err(Failure::failed)?;
+            let address = memory.address();
+            buffers.push(Placed {
+                argument: buffer.argument,
+                element: buffer.element,
+                shape: buffer.shape,
+                memory,
+            });
+            Ok::<_, Failure>(address)
+        };
+        let parameters = loaded.parameters();
+        let kernarg = kernarg(kernel.name(), parameters, arguments, self.seed, place)?;
         let config = LaunchConfig {
             grid: self.grid.0,
             block: self.block.0,
@@ -189,121 +179,5 @@ impl KernelCall<'_> {
             .map_err(Failure::usage)?;
         stream.synchronize().map_err(Failure::failed)?;
         Ok(buffers)
-    }
-
-    /// Errors if the number of arguments differs from the kernel's.
-    fn check_count(&self, loaded: &LoadedKernel) -> Result<(), Failure> {
-        let parameters = loaded.parameters();
-        if parameters.len() == self.arguments.len() {
-            return Ok(());
-        }
-        let kinds: Vec<_> = parameters.iter().map(KernelParameter::kind).collect();
-        Err(Failure::usage(format!(
-            "`{}` takes {} arguments, but {} are given; it takes: {}",
-            loaded.kernel.name(),
-            parameters.len(),
-            self.arguments.len(),
-            match kinds.is_empty() {
-                true => "none".to_owned(),
-                false => kinds.join(", "),
-            }
-        )))
-    }
-
-    /// Checks a given argument, with its type if known, against the one that the kernel takes.
-    fn check(
-        &self,
-        kernel: &str,
-        index: usize,
-        element: Option<Element>,
-        value: &[u8],
-        expected: &KernelParameter,
-    ) -> Result<(), Failure> {
-        let is_value = matches!(
-            self.arguments.get(index),
-            Some(
-                KernelArgument::Value(..)
-                    | KernelArgument::Bytes(_)
-                    | KernelArgument::ValueOfFile(_)
-            )
-        );
-        let size = expected.bytes();
-        let complaint = match expected.argument.value_kind {
-            // A null pointer stands for a missing buffer.
-            ValueKind::GlobalBuffer if is_value && value.iter().any(|&byte| byte != 0) => {
-                "but a value is given; u64=0 is a null pointer".to_owned()
-            }
-            ValueKind::ByValue if !is_value => "but a buffer is given".to_owned(),
-            _ if value.len() != size => match value.len() {
-                1 => "but 1 byte is given".to_owned(),
-                bytes => format!("but {bytes} bytes are given"),
-            },
-            _ => match element.filter(|&element| expected.refuses(element, !is_value)) {
-                Some(element) if is_value => format!("but {} is given", element.name()),
-                Some(element) => format!("but a buffer of {} is given", element.name()),
-                None => return Ok(()),
-            },
-        };
-        Err(Failure::usage(format!(
-            "argument {index} of `{kernel}` is {}, {complaint}",
-            expected.kind()
-        )))
-    }
-
-    fn buffer(
-        &self,
-        context: &Context,
-        argument: &KernelArgument,
-        index: usize,
-    ) -> Result<Buffer, Failure> {
-        let data = match argument {
-            KernelArgument::File(path) => BufferData::read(&PathBuf::from(path))?,
-            KernelArgument::Data(data) => data.clone(),
-            KernelArgument::Buffer(contents, element, shape) => {
-                let length = shape.iter().product::<usize>() * element.bytes();
-                let bytes = match contents {
-                    Contents::Zeros => vec![0; length],
-                    Contents::Random => self.random(*element, length, index),
-                    Contents::Uninitialized => {
-                        return Ok(Buffer {
-                            argument: index,
-                            element: *element,
-                            shape: shape.clone(),
-                            memory: context.allocate(length).map_err(Failure::failed)?,
-                        });
-                    }
-                };
-                BufferData {
-                    element: *element,
-                    shape: shape.clone(),
-                    bytes,
-                }
-            }
-            KernelArgument::Value(..)
-            | KernelArgument::Bytes(_)
-            | KernelArgument::ValueOfFile(_) => {
-                return Err(Failure::failed(format!("argument {index} is no buffer")));
-            }
-        };
-        Ok(Buffer {
-            argument: index,
-            element: data.element,
-            shape: data.shape,
-            memory: context.upload(&data.bytes).map_err(Failure::failed)?,
-        })
-    }
-
-    fn random(&self, element: Element, length: usize, index: usize) -> Vec<u8> {
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        rng.set_stream(index as u64);
-        let mut bytes = vec![0; length];
-        if element.is_float() {
-            for value in bytes.chunks_exact_mut(element.bytes()) {
-                value.copy_from_slice(&element.float(rng.random_range(-1.0..1.0)));
-            }
-        } else {
-            rng.fill(&mut bytes[..]);
-        }
-        bytes
     }
 }

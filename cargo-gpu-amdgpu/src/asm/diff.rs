@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ferrowave_launch::CodeLine;
+use ferrowave_inspect::CodeLine;
 use similar::TextDiff;
 
 use super::{Code, loops::mix};

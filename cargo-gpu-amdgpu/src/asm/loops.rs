@@ -2,8 +2,8 @@
 
 use std::{collections::HashMap, fmt::Write as _};
 
+use ferrowave_inspect::CodeLine;
 use ferrowave_isa::Category;
-use ferrowave_launch::CodeLine;
 
 /// A loop, from the target of a backward branch to the branch, in indices of instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,8 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use ferrowave_code_object::{CodeObject, Kernel};
-use ferrowave_launch::{CodeLine, Failure, code, print};
+use ferrowave_inspect::{CodeLine, code};
+use ferrowave_launch::{Failure, print};
 
 use crate::{
     object::{self, Product},

@@ -11,7 +11,7 @@ use std::{
 use clap::Args;
 use ferrowave_code_object::{CodeObject, EntryTarget, FoundObject, code_objects};
 use ferrowave_gpu::Gpu;
-use ferrowave_launch::code;
+use ferrowave_inspect::code;
 
 use super::Failure;
 

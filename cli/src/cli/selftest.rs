@@ -205,7 +205,7 @@ fn here(
             let device = Device::open(&DeviceSelector::Emulator(gpu)).map_err(Failure::failed)?;
             let context = Context::new(&device).map_err(Failure::failed)?;
             let emulator = Gemm::new(&context, object).map_err(Failure::failed)?;
-            Ok(emulator.planned_for(gemm.machine().clone()))
+            Ok::<_, Failure>(emulator.planned_for(gemm.machine().clone()))
         })
         .transpose()?;
     let bench = Bench {

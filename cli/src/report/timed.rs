@@ -68,7 +68,7 @@ impl Timed<'_> {
             while begin.elapsed() < WARM_UP {
                 one = self.many(operands, lasting(ROUND, one, [1, 10_000]))?;
             }
-            Ok(())
+            Ok::<_, Failure>(())
         });
         warmed?;
         let calls = lasting(CALLS, one, CALL_COUNTS);

@@ -3,7 +3,7 @@
 //! A file is a magic number, a version, the header's length and the header, as `numpy.lib.format` describes them: a dictionary
 //! in Python's notation, padded with spaces. The elements follow as they are in memory.
 
-use crate::{Element, array::BufferData};
+use crate::{BufferData, Element};
 
 /// NumPy's type descriptor; bf16 has none.
 fn type_name(element: Element) -> Option<&'static str> {
@@ -24,7 +24,7 @@ fn type_name(element: Element) -> Option<&'static str> {
 }
 
 /// Whether the file name ends in `.npy`.
-pub(crate) fn is_npy(path: &std::path::Path) -> bool {
+pub fn is_npy(path: &std::path::Path) -> bool {
     path.extension().is_some_and(|extension| extension == "npy")
 }
 
@@ -197,7 +197,7 @@ pub(crate) fn write(data: &BufferData) -> Result<Vec<u8>, String> {
 }
 
 /// The error for elements that NumPy does not have, otherwise `None`.
-pub(crate) fn unwritable(element: Element) -> Option<String> {
+pub fn unwritable(element: Element) -> Option<String> {
     type_name(element).is_none().then(|| no_type(element))
 }
 

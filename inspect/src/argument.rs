@@ -1,11 +1,11 @@
 //! Parses kernel arguments from the command line.
 
-use std::str::FromStr;
+use std::{path::Path, str::FromStr};
 
 use crate::{BufferData, Element};
 
 /// Maximum bytes of one buffer. A larger request is most likely a typing error.
-const MAX_BUFFER_BYTES: usize = 1 << 36;
+const MAX_BUFFER_BYTES: u64 = 1 << 36;
 
 /// A kernel argument as the command line gives it.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +33,29 @@ pub enum Contents {
     Random,
     /// Not initialized.
     Uninitialized,
+}
+
+impl KernelArgument {
+    /// Replaces the name of a file by the file's contents.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has no contents for a buffer. The error names the file.
+    pub fn with_file(
+        self,
+        read: impl FnOnce(&str) -> Result<Vec<u8>, String>,
+    ) -> Result<Self, String> {
+        let of = |path: &str| read(path).map_err(|error| format!("{path}: {error}"));
+        match self {
+            Self::File(path) => {
+                let data = BufferData::of_file(Path::new(&path), of(&path)?);
+                Ok(Self::Data(
+                    data.map_err(|error| format!("{path}: {error}"))?,
+                ))
+            }
+            Self::ValueOfFile(path) => Ok(Self::Bytes(of(&path)?)),
+            other => Ok(other),
+        }
+    }
 }
 
 impl FromStr for KernelArgument {
@@ -64,7 +87,7 @@ impl FromStr for KernelArgument {
         let bytes = shape
             .iter()
             .try_fold(element.bytes(), |bytes, &extent| bytes.checked_mul(extent));
-        match bytes {
+        match bytes.map(|bytes| bytes as u64) {
             Some(1..=MAX_BUFFER_BYTES) => Ok(Self::Buffer(contents, element, shape)),
             _ => Err(format!(
                 "{extents} elements; a buffer has from 1 to {MAX_BUFFER_BYTES} bytes"
