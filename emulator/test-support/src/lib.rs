@@ -139,6 +139,11 @@ amdhsa.kernels:
         )
     }
 
+    /// Its code object.
+    pub fn object(&self) -> Vec<u8> {
+        ferrowave_kernel_build::assemble(self.gpu, &self.text()).expect("LLVM assembles it")
+    }
+
     /// Launches it with checks. Also returns the contents of the first buffer afterwards.
     pub fn launch(&self, options: &Options) -> (Checked, Vec<u8>) {
         self.run(|kernel, config| {
@@ -155,8 +160,7 @@ amdhsa.kernels:
 
     /// Loads it, allocates its buffers and calls `launch`.
     pub fn run<R>(&self, launch: impl FnOnce(&Kernel, &LaunchConfig<'_>) -> R) -> R {
-        let object =
-            ferrowave_kernel_build::assemble(self.gpu, &self.text()).expect("LLVM assembles it");
+        let object = self.object();
         let memory = Arc::new(DeviceMemory::with_account(1 << 28));
         let program =
             Program::load(&object, self.gpu, &memory, SimdLevel::detect()).expect("it loads");

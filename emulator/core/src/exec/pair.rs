@@ -7,6 +7,7 @@ use super::{
     sdwa_dpp,
     wave::TEMPORARIES,
 };
+#[cfg(target_arch = "x86_64")]
 use ferrowave_isa::Instruction;
 
 /// The temporary register of the first result, where the second instruction reads the register that it goes to.
@@ -33,7 +34,8 @@ pub(super) fn of<const C: usize>(
     outer
 }
 
-/// The instructions of a pair, with their operations.
+/// The instructions of a pair, with their operations. The JIT compiles each.
+#[cfg(target_arch = "x86_64")]
 pub(super) fn halves<'a>(
     instruction: &Instruction,
     operation: &'a Operation,

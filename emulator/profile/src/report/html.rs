@@ -35,8 +35,10 @@ pub(super) fn write(profiles: &[Profile], timings: &[Timing]) -> String {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                @for profile in profiles {
-                    (section(profile, Timed::of(profile, timings).as_ref(), &mut sources))
+                main {
+                    @for profile in profiles {
+                        (section(profile, Timed::of(profile, timings).as_ref(), &mut sources))
+                    }
                 }
                 footer {
                     p { "Counted by Ferrowave's emulator: what the machine code asks for, not how long a GPU takes." }
@@ -66,7 +68,7 @@ fn section(profile: &Profile, timed: Option<&Timed<'_>>, sources: &mut Sources) 
                 p { (NO_LINES) "." }
             } @else {
                 h2 { "Source lines by wave-instructions" }
-                div.wide {
+                div.wide tabindex="0" {
                     table.lines {
                         thead {
                             tr { th { "share" } th { "conflicts" } th.left { "line" } th.left { "source" } }
@@ -92,7 +94,7 @@ fn section(profile: &Profile, timed: Option<&Timed<'_>>, sources: &mut Sources) 
 
 fn summary(rows: &[Row]) -> Markup {
     html! {
-        div.wide {
+        div.wide tabindex="0" {
             table.summary {
                 @for row in rows {
                     tr {
@@ -113,7 +115,7 @@ fn listing(profile: &Profile, timed: Option<&Timed<'_>>, sources: &mut Sources) 
     let counts = profile.instructions.iter().map(|i| i.counts.executions);
     let most = counts.max().unwrap_or(0);
     html! {
-        div.wide {
+        div.wide tabindex="0" {
             table.listing {
                 thead {
                     tr {
