@@ -22,8 +22,8 @@ FERROWAVE_GPUS=gfx908,gfx90a,gfx942,gfx950,gfx1100,gfx1101,gfx1102,gfx1150,gfx11
 step "the packages"
 rm -rf "$target"/package/*.crate
 # --allow-dirty, because git does not have the code objects. A package notes whether other files differed from its commit.
-cargo package --workspace --exclude ferrowave-test-support --exclude ferrowave-python --no-verify --allow-dirty --quiet 2> /dev/null ||
-    cargo package --workspace --exclude ferrowave-test-support --exclude ferrowave-python --no-verify --allow-dirty
+cargo package --workspace --exclude ferrowave-test-support --exclude ferrowave-python --exclude ferrowave-browser --no-verify --allow-dirty --quiet 2> /dev/null ||
+    cargo package --workspace --exclude ferrowave-test-support --exclude ferrowave-python --exclude ferrowave-browser --no-verify --allow-dirty
 for crate in "$target"/package/*.crate; do
     bytes=$(stat --format %s "$crate")
     [ "$bytes" -le "$most_bytes" ] || fail "$crate: $bytes bytes, crates.io takes $most_bytes"

@@ -11,7 +11,11 @@ use ferrowave_kernel_build::Toolchain;
 use serde_json::Value;
 
 /// Crates of tests, and the Python module, which is in the wheel.
-const PRIVATE: [&str; 2] = ["ferrowave-python", "ferrowave-test-support"];
+const PRIVATE: [&str; 3] = [
+    "ferrowave-browser",
+    "ferrowave-python",
+    "ferrowave-test-support",
+];
 
 fn root() -> PathBuf {
     let cli = Path::new(env!("CARGO_MANIFEST_DIR"));
