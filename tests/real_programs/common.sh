@@ -8,6 +8,7 @@
 #   run_cases LIST [OPTION...]   runs cases of test programs from $debian, see cases.py
 #   draw SEED COUNT PATTERN      draws lines by a seed, see draw.py
 #   excluded DEVICE FILE         removes the names in SUITE.excluded from the file, and sets $excluded to their number
+#   chromium                     sets $chromium to a command that runs Chromium, and $axe to axe-core's script
 #   results DEVICE FILE          prints each failure and a line for the device; the file has a line «passed NAME»,
 #                                «skipped NAME» or «failed NAME: why» for each case
 #   finish                       ends the suite, with an error if a case failed on any device
@@ -165,6 +166,24 @@ excluded() {
         echo "$name"
     done < "$file" > "$file.left"
     mv "$file.left" "$file"
+}
+
+# Chromium needs /proc and /dev, which are mounted only for it.
+chromium() {
+    local version=4.14.1
+    debian chromium fonts-dejavu-core
+    chromium=(unshare --mount --pid --fork)
+    [ "$(id -u)" = 0 ] || chromium+=(--map-root-user)
+    mkdir -p "$debian/proc"
+    "${chromium[@]}" mount -t proc proc "$debian/proc" 2> /dev/null || not_run "needs to mount /proc in a namespace, for Chromium"
+    chromium+=(sh -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"' "$debian"
+        /usr/bin/env "HOME=/tmp" /usr/lib/chromium/chromium)
+    axe=$cache/axe-$version.js
+    if [ ! -e "$axe" ]; then
+        curl --fail --silent --show-error --output "$work/axe.tgz" "https://registry.npmjs.org/axe-core/-/axe-core-$version.tgz"
+        tar -xzf "$work/axe.tgz" -C "$work" package/axe.min.js
+        mv "$work/package/axe.min.js" "$axe"
+    fi
 }
 
 excluded=0 any_failed=no

@@ -1,0 +1,201 @@
+"""Looks at the emulator's page: browser.py sample|full URL AXE LOGS CHROMIUM...
+
+Prints `passed NAME` and `failed NAME: why`. The screenshots are in the folder LOGS.
+"""
+
+import base64
+import json
+import pathlib
+import sys
+
+from chromium import Chromium
+
+form, url, axe, logs = sys.argv[1:5]
+axe = pathlib.Path(axe).read_text()
+logs = pathlib.Path(logs)
+
+# What the scripts below share. The page's own names, such as `emulator` and `state`, are visible to them.
+COMMON = r"""
+const wait = async (what, done) => {
+  for (let turn = 0; turn < 1200; turn += 1) {
+    if (done()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`waited in vain for ${what}; the page says: ${byId('status').textContent} ${byId('error').textContent}`);
+};
+const ready = () => wait('the emulator', () => ladder !== undefined && byId('status').textContent !== 'The emulator is being loaded.');
+const complaint = async () => {
+  await wait('an error', () => !byId('error').hidden);
+  return byId('error').textContent;
+};
+const results = async (start) => {
+  byId('result').hidden = true;
+  start();
+  await wait('the result', () => !byId('result').hidden || !byId('error').hidden);
+  if (!byId('error').hidden) throw new Error(byId('error').textContent);
+  return byId('outcome').innerText;
+};
+const press = () => form.requestSubmit();
+const expect = (condition, text) => { if (!condition) throw new Error(text); };
+const give = (name, contents) => {
+  const files = new DataTransfer();
+  files.items.add(new File([contents], name));
+  byId('files').files = files.files;
+  byId('files').dispatchEvent(new Event('change'));
+};
+"""
+
+AXE = r"""
+const found = [];
+// The frame of counters runs no scripts.
+for (const frame of document.querySelectorAll('iframe')) {
+  frame.sandbox = 'allow-same-origin allow-scripts';
+  const loaded = new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
+  frame.srcdoc += ' ';
+  await loaded;
+}
+for (const [where, root] of [['', document], ...[...document.querySelectorAll('iframe')].map((frame) => ['frame: ', frame.contentDocument])]) {
+  if (!root.defaultView.axe) root.defaultView.eval(AXE);
+  const { violations } = await root.defaultView.axe.run(root, { resultTypes: ['violations'], iframes: false });
+  found.push(...violations.map((v) => `${where}${v.id} (${v.nodes.length}): ${v.nodes[0].html.slice(0, 120).replace(/\s+/g, ' ')}`));
+}
+expect(!found.length, found.join('; '));
+const root = document.documentElement;
+const wide = [...document.body.querySelectorAll('*')].filter((one) =>
+  one.getBoundingClientRect().right > root.clientWidth + 1 && !one.closest('.wide, pre'));
+expect(root.scrollWidth <= root.clientWidth, `wider than the window: ${wide.slice(0, 3).map((one) => one.outerHTML.slice(0, 80))}`);
+"""
+
+# The product of the first rows of A and B, against the buffers that the page saves.
+PRODUCT = r"""
+const floats = async (argument) => {
+  const { bytes } = await emulator.ask({ buffer: { argument } });
+  const header = 10 + bytes[8] + 256 * bytes[9];
+  return new Float32Array(bytes.slice(header).buffer);
+};
+const [a, b, c] = [await floats(0), await floats(1), await floats(2)];
+const size = 256;
+expect(c.length === size * size, `${c.length} elements`);
+for (let row = 0; row < size; row += 51) {
+  for (let column = 0; column < size; column += 1) {
+    let sum = 0;
+    for (let k = 0; k < size; k += 1) sum += a[row * size + k] * b[k * size + column];
+    expect(Math.abs(sum - c[row * size + column]) < 1e-3, `C[${row}, ${column}] is ${c[row * size + column]}, not ${sum}`);
+  }
+}
+"""
+
+RUN = r"""
+await wait('the kernel', () => state.kernel === KERNEL && byId('listing').textContent.includes('s_endpgm'));
+const text = await results(press);
+expect(text.includes('No findings'), text.slice(0, 400));
+expect(/modelled by Ferrowave, not measured/.test(text) && /bound by/.test(text), text.slice(0, 400));
+"""
+
+# What a visitor does, by name; each begins on a new page.
+VISITS = {
+    "a file that is no code": r"""
+        await ready();
+        give('notes', 'no code at all');
+        const error = await complaint();
+        expect(error.startsWith('neither a code object nor an offload bundle: it starts with [6e, 6f, 20, 63]'), error);
+    """,
+    "a damaged code object": r"""
+        await ready();
+        const bytes = (await unpacked(ladder.devices[0].file)).slice(0, 5000);
+        give('half.co', bytes);
+        const error = await complaint();
+        expect(/ELF|section|ends|file/.test(error), error);
+        expect(byId('file').hidden, 'it is shown');
+    """,
+    "arguments that do not fit": r"""
+        await ready();
+        await openLadder(ladder.devices[0], 'gemm_naive_f32');
+        numbered('argument')[0].value = 'f32=1';
+        press();
+        const error = await complaint();
+        expect(error.includes('argument 0 of `gemm_naive_f32` is a buffer, but a value is given'), error);
+    """,
+    "a fault": r"""
+        await ready();
+        await openLadder(ladder.devices[0], 'gemm_naive_f32');
+        numbered('argument')[0].value = 'random:16x16xf32';
+        const text = await results(press);
+        expect(/did not end/.test(text) && /global_load/.test(text) && /s01_naive.rs/.test(text), text.slice(0, 600));
+    """,
+    "stopping": r"""
+        await ready();
+        await openLadder(ladder.devices[0], 'gemm_naive_f32');
+        form.seeds.value = 64;
+        press();
+        await wait('the run', () => !byId('stop').disabled);
+        byId('stop').click();
+        expect((await complaint()) === 'stopped', byId('error').textContent);
+        form.seeds.value = 0;
+        await results(press);
+    """,
+    "a link to a kernel that is not there": r"""
+        await ready();
+        location.hash = '#MI300X/gemm_none';
+        const error = await complaint();
+        expect(error === 'the ladder for MI300X has no kernel gemm_none', error);
+    """,
+    "a filter by keyboard": r"""
+        await ready();
+        await openLadder(ladder.devices[0]);
+        byId('filter').value = 'stream f32';
+        byId('filter').dispatchEvent(new Event('input'));
+        expect([...byId('kernels').options].map((one) => one.value).join() === 'gemm_stream_k_f32', byId('kernels').innerHTML);
+        byId('filter').dispatchEvent(new Event('change'));
+        await wait('the kernel', () => byId('kernel-title').textContent === 'gemm_stream_k_f32');
+    """,
+    "the occupancy of a larger launch": r"""
+        await ready();
+        await openLadder(ladder.devices[0], 'gemm_naive_f32');
+        form.lds_bytes.value = 65536;
+        form.lds_bytes.dispatchEvent(new Event('change'));
+        await wait('the occupancy', () => /LDS/.test(byId('resources').querySelector('tbody').textContent));
+    """,
+    "source lines of dropped files": r"""
+        await ready();
+        await openLadder(ladder.devices[0], 'gemm_naive_f32');
+        expect(byId('listing').textContent.includes('let '), 'no line of the ladder');
+        give('s01_naive.rs', 'dropped\n'.repeat(500));
+        await wait('the line', () => byId('listing').textContent.includes('dropped'));
+    """,
+}
+
+
+def report(name, work):
+    try:
+        work()
+        print(f"passed {name}", flush=True)
+    except RuntimeError as error:
+        print(f"failed {name}: {' '.join(str(error).split())[:600]}", flush=True)
+
+
+with open(logs / "chromium.log", "w") as log:
+    chromium = Chromium(sys.argv[5:], log)
+    try:
+        for width in (390, 1280):
+            for scheme in ("light", "dark"):
+                where = f"at {width}, {scheme}"
+                chromium.look(f"{url}#MI300X/gemm_register_tiled_f32", width, 900, scheme)
+                report(f"a product {where}", lambda: chromium.run(COMMON + "const KERNEL = 'gemm_register_tiled_f32'; await ready();" + RUN + PRODUCT))
+                chromium.run(f"globalThis.AXE = {json.dumps(axe)};")
+                report(f"axe and width {where}", lambda: chromium.run(COMMON + AXE))
+                (logs / f"{width}-{scheme}.png").write_bytes(base64.b64decode(chromium.call("Page.captureScreenshot")["data"]))
+        for name, script in VISITS.items():
+            chromium.look(url, 1280, 900, "light")
+            report(name, lambda: chromium.run(COMMON + script))
+        chromium.look(url, 1280, 900, "light")
+        launches = chromium.run(
+            COMMON + "await ready(); return ladder.devices.flatMap((one, at) => one.launches.map((launch) => [one.machine, at, launch.kernel]));"
+        )
+        for machine, number, kernel in launches:
+            # A sample has the kernels for f32.
+            if form == "full" or kernel.endswith("_f32"):
+                begin = COMMON + f"const KERNEL = '{kernel}'; await ready(); await openLadder(ladder.devices[{number}], KERNEL);"
+                report(f"{kernel} on {machine}", lambda: chromium.run(begin + RUN))
+    finally:
+        chromium.close()

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# The emulator's page in Chromium, light and dark, as wide as a phone and as a desktop: the ladder runs there, with checks, a
+# modelled time and right products; bad input is answered as on the command line; axe-core finds nothing.
+#
+#   browser.sh sample|full
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+chromium
+# These folders are those of `make test`.
+FERROWAVE_GPUS=gfx908,gfx90a,gfx942,gfx950,gfx1100,gfx1201 "$repository/browser/build.sh"
+ours=$(mktemp -d "$debian/tmp/ours.XXXXXX")
+trap 'rm -rf "$ours"' EXIT
+cp "${CARGO_TARGET_DIR:-$repository/target}/browser/index.html" "$ours"
+timeout --kill-after=5 600 python3 "$here/browser.py" "$form" "file://${ours#"$debian"}/index.html" "$axe" "$work" "${chromium[@]}" \
+    > "$work/cases" || echo "failed the rest: the test ended with $?" >> "$work/cases"
+results page "$work/cases"
+finish
