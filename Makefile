@@ -6,7 +6,7 @@ TEST_GPUS := gfx908,gfx90a,gfx942,gfx950,gfx1100,gfx1201
 # The systems that `make platforms` checks.
 PLATFORMS := aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-apple-darwin x86_64-pc-windows-msvc
 
-.PHONY: report test test-all docs platforms wheel test-python test-gpu sanitize fuzz real-programs real-programs-all packages bench toolchain
+.PHONY: report test test-all docs browser platforms wheel test-python test-gpu sanitize fuzz real-programs real-programs-all packages bench toolchain
 
 ## Builds everything, runs all kernels and compares them, in the terminal and in target/report.
 report: toolchain
@@ -32,12 +32,16 @@ test-all: export FERROWAVE_GPUS := $(TEST_GPUS)
 test-all: test platforms docs sanitize fuzz test-python packages real-programs-all
 	cargo test --workspace -- --ignored
 
-## The book in target/docs/book, from the pages in docs/ and elsewhere, with the crates' documentation; mdbook is installed in the
-## user's cache. Checks all links.
+## The book in target/docs/book, from the pages in docs/ and elsewhere, with the crates' documentation and the emulator's page; mdbook
+## is installed in the user's cache. Checks all links.
 docs: export FERROWAVE_GPUS := $(TEST_GPUS)
-docs: toolchain
+docs: browser
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --exclude cargo-gpu-amdgpu --no-deps --quiet
 	docs/build.sh
+
+## The emulator's page in target/browser/index.html.
+browser: toolchain
+	browser/build.sh
 
 ## The emulator, both commands and the Python module compile for other systems. Only checked: nothing is linked or run. The build
 ## script takes the kernels of gfx908, which are the fewest.

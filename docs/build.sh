@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the book, with the crates' documentation in its folder `api`, into target/docs/book, and checks its links.
+# Builds the book, with the crates' documentation in its folder `api` and the emulator's page in `browser`, where they have been
+# built, into target/docs/book, and checks its links.
 #
 # The pages are copied to a folder as they lie in the repository, so that their links hold. The chapters of the ladder's steps
 # are made from the steps' files.
@@ -17,6 +18,19 @@ mkdir -p "$stage"
 cp -r --parents docs ./*.md LICENSE-* examples/*/README.md examples/triton/products.py examples/bugs/src "$steps"/s*.rs "$stage"
 cp docs/book.toml docs/book.css "$stage"
 
+# A sentence with the links that run a step's kernels in the emulator's page, on the first machine that has them.
+run_link() {
+    local step=${1%.rs} machine kernel
+    [ "$step" != mfma_blocks ] || step=mfma_block_order
+    machine=$(sed -nE "s/ gemm_${step}_[a-z0-9]+$//p" "$target/browser/kernels" 2> /dev/null | head -1)
+    [ -n "$machine" ] || return 0
+    printf '\nRun it in this browser, as 256³ for %s:' "$machine"
+    sed -nE "s/^$machine (gemm_${step}_[a-z0-9]+)$/\\1/p" "$target/browser/kernels" | while read -r kernel; do
+        printf ' [%s](../../../browser/index.html#%s/%s)' "${kernel##*_}" "${machine// /%20}" "$kernel"
+    done
+    printf '.\n'
+}
+
 # A step's file as a chapter: its documentation, without rustdoc's links, then its code and what it changes.
 chapter() {
     local file=$1 name row before lines new text
@@ -25,6 +39,7 @@ chapter() {
     IFS='|' read -r _ _ before lines new text _ <<< "$row"
     sed -n 's#^//! \?##p' "$file" |
         sed -E '1 s/^/# /; 1 s/^(# Step [^:]*): *(.)/\1\n\n\u\2/; s/\[(`[^]]*`)\](\([^)]*\))?/\1/g'
+    run_link "${name#s??_}"
     printf '\n## The code\n\n%s lines without comments, %s of them new.%s\n\n```rust,ignore\n' "${lines// /}" "${new// /}" "${text% }"
     sed '/^\/\/!/d' "$file" | sed '1{/^$/d}'
     printf '```\n'
@@ -42,6 +57,8 @@ for file in "$steps"/s*.rs; do
     chapters+="  - [$title](${file%.rs}.md)"$'\n'
 done
 sed -i -E "s#\]\(\.\./($steps/[a-z0-9_]*)\.rs\)#](../\1.md)#g" "$stage/docs/course.md"
+
+[ ! -d "$target/browser" ] || printf '\n**[Open the page](../browser/index.html)**\n' >> "$stage/docs/browser.md"
 
 # The table of contents is in docs/, the book's root is one folder up.
 sed -E 's#\]\(([^)]*)\)#](docs/\1)#; s#\]\(docs/\.\./#](#' docs/SUMMARY.md |
@@ -62,6 +79,10 @@ sed -i -E "${named[@]}" "$stage"/*.md "$stage"/docs/*.md
 if [ -d "$target/doc" ]; then
     cp -r "$target/doc" "$book/api"
 fi
+if [ -d "$target/browser" ]; then
+    mkdir "$book/browser"
+    cp "$target/browser/index.html" "$book/browser"
+fi
 
 # Every link leads to a file of the book, and to a place in it.
 failed=no count=0
@@ -74,11 +95,12 @@ while IFS=: read -r page link; do
     if [ ! -e "$file" ]; then
         echo "${page#"$book"/}: $link leads nowhere" >&2
         failed=yes
-    elif [ -n "$place" ] && ! grep -qF "id=\"$place\"" "$file"; then
+    # The places of the emulator's page are kernels.
+    elif [ -n "$place" ] && [[ $file != */browser/index.html ]] && ! grep -qF "id=\"$place\"" "$file"; then
         echo "${page#"$book"/}: $link: there is no such place" >&2
         failed=yes
     fi
-done < <(find "$book" -name '*.html' -not -path "$book/api/*" -not -name 404.html -exec grep -oHE '(href|src)="[^"]*"' {} + |
+done < <(find "$book" -name '*.html' -not -path "$book/api/*" -not -path "$book/browser/*" -not -name 404.html -exec grep -oHE '(href|src)="[^"]*"' {} + |
     sed -E 's/(href|src)="([^"]*)"/\2/' | grep -vE ':(https?|mailto|data|javascript):' | sort -u)
 [ "$failed" = no ] || exit 1
 echo "$book/index.html: $count links checked"
