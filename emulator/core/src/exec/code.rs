@@ -578,7 +578,7 @@ impl Code {
     }
 
     /// How often host code ran a whole region, and how often it left chunks to the operations.
-    #[cfg(test)]
+    #[cfg(all(test, target_arch = "x86_64"))]
     pub(super) fn native_counts(&self) -> [u32; 2] {
         let ready = self
             .stretches

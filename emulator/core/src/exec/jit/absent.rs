@@ -10,6 +10,12 @@ use ferrowave_isa::Instruction;
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::exec) struct Policy;
 
+#[cfg(test)]
+impl Policy {
+    /// As if each vector instruction were translated at once.
+    pub(in crate::exec) const AT_ONCE: Self = Policy;
+}
+
 /// The regions of some code: none.
 #[derive(Debug, Default)]
 pub(in crate::exec) struct Regions;

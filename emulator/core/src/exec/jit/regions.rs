@@ -26,6 +26,15 @@ pub(in crate::exec) struct Policy {
     pub(in crate::exec) patience: u32,
 }
 
+#[cfg(test)]
+impl Policy {
+    /// Each vector instruction is translated at once.
+    pub(in crate::exec) const AT_ONCE: Self = Policy {
+        shortest: 1,
+        patience: 0,
+    };
+}
+
 impl Default for Policy {
     fn default() -> Self {
         Policy {

@@ -72,10 +72,7 @@ fn size(gpu: Gpu) -> Size {
 
 /// Code whose instructions are translated at once, if the host allows it.
 pub(super) fn at_once(gpu: Gpu, words: &[u8]) -> Option<(SimdLevel, Code)> {
-    let policy = Policy {
-        shortest: 1,
-        patience: 0,
-    };
+    let policy = Policy::AT_ONCE;
     let code = || {
         Code::divided(
             gpu,

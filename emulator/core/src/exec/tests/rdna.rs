@@ -32,10 +32,7 @@ fn run_words_on(gpu: Gpu, memory: &View, wave: &mut Wave, lanes: usize, text: &[
     } else {
         Size::of::<4>()
     };
-    let policy = Policy {
-        shortest: 1,
-        patience: 0,
-    };
+    let policy = Policy::AT_ONCE;
     let level = SimdLevel::detect();
     let code = Code::divided(gpu, level, size, 0x1000, text, &[], policy);
     let mut context = Context::new(&code, memory, &mut []);
