@@ -6,7 +6,7 @@ TEST_GPUS := gfx908,gfx90a,gfx942,gfx950,gfx1100,gfx1201
 # The systems that `make platforms` checks.
 PLATFORMS := aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-apple-darwin x86_64-pc-windows-msvc
 
-.PHONY: report test test-all docs browser platforms wheel test-python test-gpu sanitize fuzz real-programs real-programs-all packages bench toolchain
+.PHONY: report test test-all test-aarch64 docs browser platforms wheel test-python test-gpu sanitize fuzz real-programs real-programs-all packages bench toolchain
 
 ## Builds everything, runs all kernels and compares them, in the terminal and in target/report.
 report: toolchain
@@ -29,7 +29,7 @@ test: toolchain
 
 ## `make test` and the longer tests: sweeps over more shapes, mutations of kernels, fuzzing.
 test-all: export FERROWAVE_GPUS := $(TEST_GPUS)
-test-all: test platforms docs sanitize fuzz test-python packages real-programs-all
+test-all: test platforms test-aarch64 docs sanitize fuzz test-python packages real-programs-all
 	cargo test --workspace -- --ignored
 
 ## The book in target/docs/book, from the pages in docs/ and elsewhere, with the crates' documentation and the emulator's page; mdbook
@@ -49,6 +49,10 @@ platforms: toolchain
 	rustup target add $(PLATFORMS)
 	FERROWAVE_GPUS=gfx908 cargo check --config 'build.warnings="deny"' --target-dir target/platforms $(PLATFORMS:%=--target %) \
 		-p ferrowave-hip -p ferrowave-cli -p cargo-gpu-amdgpu -p ferrowave-python
+
+## The emulator's tests as programs for 64-bit ARM, in qemu.
+test-aarch64: toolchain
+	tests/aarch64.sh
 
 ## A wheel of the Python module, the commands and the libraries, in target/wheel/dist, and its test without Rust. x86-64 Linux.
 wheel: toolchain
