@@ -2,7 +2,7 @@
 //!
 //! A page opens one file at a time: a code object, a bundle, or a HIP program. It asks by [`Session::answer`], with
 //! [`Request`]s as JSON, what the file's kernels are, what their code is, and what they do when they run. In a browser, the module's
-//! two functions ([`abi`]) carry requests and answers; the system's functions (WASI) are the page's.
+//! two functions carry requests and answers; the system's functions (WASI) are the page's.
 
 mod abi;
 mod file;

@@ -98,7 +98,8 @@ impl Element {
     /// The bytes of a float, rounded to this type.
     pub fn float(self, value: f64) -> Vec<u8> {
         match self {
-            Element::F16 => f16::from_f64(value).to_le_bytes().to_vec(),
+            // By way of f32 on all hosts: `from_f64` goes that way only where the host has F16C.
+            Element::F16 => f16::from_f32(value as f32).to_le_bytes().to_vec(),
             Element::Bf16 => bf16::from_f64(value).to_le_bytes().to_vec(),
             Element::F32 => (value as f32).to_le_bytes().to_vec(),
             _ => value.to_le_bytes().to_vec(),
@@ -184,5 +185,8 @@ mod tests {
         check(Element::F64, "-1e300");
         check(Element::Bf16, "-0.5");
         check(Element::F32, "NaN");
+        // Half way between two values of f16 once it is rounded to f32.
+        let above_half = 1.0 + 0.5_f64.powi(11) + 0.5_f64.powi(40);
+        assert_eq!(Element::F16.text(&Element::F16.float(above_half)), "1");
     }
 }
