@@ -84,8 +84,8 @@ fn read(
     Ok(())
 }
 
-/// Writes the code object of a device, and describes a launch of each of its kernels. Random bytes are not the numbers that a
-/// product of 8-bit floats is shown with.
+/// Writes the code object of a device, and describes a launch of each of its kernels. Those of f64, xf32 and 8-bit floats are
+/// left out.
 fn ladder(folder: &Path, name: &str) -> Result<Ladder, Box<dyn Error>> {
     let device = embedded::open(&format!("emulator:{name}").parse()?)?;
     let machine = Machine::of(&device);
