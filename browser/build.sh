@@ -15,7 +15,7 @@ mkdir -p "$out"
 rustup --quiet target add wasm32-wasip1
 # Flags in the environment are for the host.
 env -u RUSTFLAGS CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS=-Ctarget-feature=+simd128 \
-    cargo build --quiet --profile browser --target wasm32-wasip1 --package ferrowave-browser --lib
+    cargo build --quiet --profile wasm --target wasm32-wasip1 --package ferrowave-browser --lib
 # With the features of the whole workspace, so that the build of `make test` is reused.
 FERROWAVE_GPUS=${FERROWAVE_GPUS:-gfx942,gfx950,gfx1100} cargo -Zfeature-unification --config 'resolver.feature-unification="workspace"' \
     run --quiet --package ferrowave-browser --example ladder -- "$out" "${devices[@]}"
@@ -27,7 +27,7 @@ block() {
     printf '\n</script>\n'
 }
 data() {
-    block module "$target/wasm32-wasip1/browser/ferrowave_browser.wasm"
+    block module "$target/wasm32-wasip1/wasm/ferrowave_browser.wasm"
     for object in "$out"/*.co; do
         block "$(basename "$object")" "$object"
     done
