@@ -122,17 +122,14 @@ async function take(files) {
   showAttached();
   fillSources(byId('listing'));
   if (code.length > 1) throw new Error(`${code.length} files with code: ${code.map(([name]) => name).join(', ')}; open one at a time`);
-  if (code.length === 1) {
-    state.presets.clear();
-    await open(...code[0]);
-  }
+  if (code.length === 1) await open(...code[0]);
 }
 
-async function open(name, bytes, kernel) {
+// Opens a file. If it cannot be read, the one that is open stays.
+async function open(name, bytes, presets = new Map(), kernel = undefined) {
   say(`Opening ${name}.`);
   const { ok } = await emulator.ask({ open: {} }, bytes);
-  if (ok.objects.length && ok.objects.every((object) => object.error)) throw new Error(`${name}: ${ok.objects[0].error}`);
-  Object.assign(state, { name, bytes, objects: ok.objects, kernel: '' });
+  Object.assign(state, { name, bytes, objects: ok.objects, kernel: '', presets });
   byId('file-title').textContent = name;
   byId('objects').replaceChildren(...ok.objects.map((object) => {
     const kernels = object.kernels.length === 1 ? '1 kernel' : `${object.kernels.length} kernels`;
@@ -386,8 +383,7 @@ async function openLadder(example, kernel) {
     return;
   }
   const bytes = await unpacked(example.file);
-  state.presets = presets;
-  await open(example.title, bytes, known);
+  await open(example.title, bytes, presets, known);
 }
 
 // A link to a kernel of the ladder has `#MACHINE/KERNEL`.

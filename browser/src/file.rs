@@ -48,7 +48,7 @@ pub(crate) struct Described {
     suggested: Vec<String>,
 }
 
-/// The code objects of a file, in its order.
+/// The code objects of a file, in its order; an error if none of them can be read.
 pub(crate) fn open(bytes: &[u8]) -> Result<Vec<Object>, String> {
     let found = code_objects(bytes).map_err(|error| error.to_string())?;
     let objects = found.into_iter().map(|found| Object {
@@ -56,7 +56,11 @@ pub(crate) fn open(bytes: &[u8]) -> Result<Vec<Object>, String> {
             .map_err(|error| error.to_string()),
         entry: found.entry,
     });
-    Ok(objects.collect())
+    let objects: Vec<_> = objects.collect();
+    match objects.first().map(|first| &first.object) {
+        Some(Err(error)) if objects.iter().all(|other| other.object.is_err()) => Err(error.clone()),
+        _ => Ok(objects),
+    }
 }
 
 impl Object {
@@ -154,8 +158,7 @@ fn suggested(argument: &ArgumentSummary) -> String {
         (_, "", 4) => "u32=1024".to_owned(),
         (_, "", 8) => "u64=0".to_owned(),
         (_, "", _) => "value:FILE".to_owned(),
-        (_, element @ ("f16" | "f32" | "f64"), _) => format!("{element}=1"),
-        (_, element @ ("i8" | "u8"), _) => format!("{element}=1"),
+        (_, element @ ("f16" | "f32" | "f64" | "i8" | "u8"), _) => format!("{element}=1"),
         (_, element, _) => format!("{element}=1024"),
     }
 }

@@ -65,16 +65,12 @@ pub(crate) struct Ran {
     wave_instructions: u64,
     workgroups: u64,
     waves: u64,
-    /// The checks that ran.
-    checks: Vec<&'static str>,
     /// The number of findings.
     findings: usize,
     /// The findings as text.
     report: String,
     /// The counters, and the modelled time, as a page.
     profile: String,
-    /// The counters as text.
-    counters: String,
     /// The modelled time as text, or why there is none.
     timing: Option<Result<String, String>>,
     buffers: Vec<Shown>,
@@ -320,14 +316,12 @@ impl Seen {
             wave_instructions: summary.wave_instructions,
             workgroups: summary.workgroups,
             waves: summary.waves,
-            checks: checks.iter().map(|check| check.name()).collect(),
             findings: self.findings.len(),
             report: match checks.is_empty() && self.findings.is_empty() {
                 true => String::new(),
                 false => check::Format::Text.write(checks, &self.findings),
             },
             profile: ProfileFormat::Html.write_with(&profiles, &timings),
-            counters: ProfileFormat::Summary.write(&profiles),
             timing: self
                 .timing
                 .map(|timing| timing.map(|timing| TimingFormat::Summary.write(&[timing]))),

@@ -208,14 +208,15 @@ fn what_is_wrong_is_told_as_on_the_command_line() {
     let file = b"no code at all".to_vec();
     let error = ask(&mut session, &json!({ "open": {} }), file.clone()).expect_err("no code");
     assert_eq!(error, code_objects(&file).expect_err("no code").to_string());
-    let error = ask(
-        &mut session,
-        &json!({ "listing": { "kernel": "k", "object": 0 } }),
-        Vec::new(),
-    );
+    let listing = json!({ "listing": { "kernel": "k", "object": 0 } });
+    let error = ask(&mut session, &listing, Vec::new());
     assert_eq!(error, Err("code object 0 of 0, from 0".to_owned()));
 
     let mut session = open(Gpu::Gfx942, ADD);
+    // What is open stays if another file cannot be read.
+    let half = Small::new(Gpu::Gfx942, ADD).object()[..500].to_vec();
+    ask(&mut session, &json!({ "open": {} }), half).expect_err("half a file");
+    ask(&mut session, &listing, Vec::new()).expect("it is still open");
     let buffers = ["zeros:64xf32", "zeros:64xf32"];
     for (request, complaint) in [
         (

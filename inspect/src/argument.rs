@@ -4,8 +4,11 @@ use std::{path::Path, str::FromStr};
 
 use crate::{BufferData, Element};
 
-/// Maximum bytes of one buffer. A larger request is most likely a typing error.
-const MAX_BUFFER_BYTES: u64 = 1 << 36;
+/// Maximum bytes of one buffer. A larger request is most likely a typing error. Hosts of 32 bits cannot hold more.
+const MAX_BUFFER_BYTES: u64 = match usize::BITS {
+    32 => 1 << 30,
+    _ => 1 << 36,
+};
 
 /// A kernel argument as the command line gives it.
 #[derive(Clone, Debug, PartialEq)]

@@ -107,6 +107,10 @@ VISITS = {
         const error = await complaint();
         expect(/ELF|section|ends|file/.test(error), error);
         expect(byId('file').hidden, 'it is shown');
+        await openLadder(ladder.devices[0], 'gemm_naive_f32');
+        give('half.co', bytes);
+        await complaint();
+        expect((await results(press)).includes('No findings'), 'the file that was open is lost');
     """,
     "arguments that do not fit": r"""
         await ready();
