@@ -37,8 +37,8 @@ inside=${ours#"$debian"}
 lines() {
     awk -v names="$1" '
         /^---- .* stdout ----$/ { of = $2 }
-        /did not run/ && !/Compilation Error/ { if (!(of in skipped)) skipped[of] = $0 }
-        of != "" && /panicked at|Test failed/ { if (!(of in why)) { getline after; why[of] = $0 " " after } }
+        of != "" && /panicked at/ && !(of in why) { getline after; why[of] = $0 " " after; $0 = after }
+        /did not run/ && !/Compilation Error/ { skipped[of] = $0 }
         /^test .* \.\.\. ok$/ { passed[$2] = 1 }
         END {
             while ((getline name < names) > 0)
@@ -51,7 +51,7 @@ tier=.
 [ "$form" = full ] || tier=^suite::basic
 for device in gfx90a gfx942; do
     run=(run_in_debian "PATH=$inside/rocm/bin" "HIP_PATH=$inside/rocm" "HOME=$inside/home" "FERROWAVE_DEVICE=emulator:$device"
-        env -C "$inside/home" "$inside/matmul")
+        /usr/bin/env -C "$inside/home" "$inside/matmul")
     "${run[@]}" --list 2> /dev/null | sed -n 's/: test$//p' | grep "$tier" > "$work/$device.names"
     excluded "$device" "$work/$device.names"
     mapfile -t names < "$work/$device.names"
