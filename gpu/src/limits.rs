@@ -63,6 +63,8 @@ pub struct WaitCounters {
     pub exp: u32,
     /// `vscnt`: stores of vector memory; 0 if there is no such counter.
     pub vs: u32,
+    /// `samplecnt`: images with a sampler, on RDNA 4.
+    pub sample: u32,
 }
 
 impl GpuLimits {
@@ -78,6 +80,7 @@ impl GpuLimits {
                 lgkm: 15,
                 exp: 7,
                 vs: 0,
+                sample: 0,
             },
             max_workgroup_size: 1024,
             max_barrier_workgroups: 16,
@@ -102,6 +105,7 @@ impl GpuLimits {
                 lgkm: 63,
                 exp: 7,
                 vs: 63,
+                sample: 63,
             },
             max_workgroup_size: 1024,
             max_barrier_workgroups: 32,

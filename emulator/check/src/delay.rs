@@ -38,6 +38,8 @@ enum Values {
 struct InFlight {
     /// Vector memory, in order.
     memory: VecDeque<Load>,
+    /// Images with a sampler, where these have a counter of their own (RDNA 4), in order.
+    sample: VecDeque<Load>,
     /// LDS, in order.
     lds: VecDeque<Load>,
     /// Scalar memory, in any order.
@@ -151,6 +153,7 @@ impl Delayer {
         let flight = &mut self.waves[wave.index as usize];
         for (queue, count) in [
             (&mut flight.memory, counts.left(Counter::Vm)),
+            (&mut flight.sample, counts.left(Counter::Sample)),
             (&mut flight.lds, counts.lds_left()),
         ] {
             while queue.len() > count as usize {
@@ -197,10 +200,10 @@ impl Observer for Delayer {
             self.wait(wave, &counts);
             return;
         }
-        let is_flat = context
-            .code
-            .instruction(index)
-            .is_some_and(|i| i.format == Format::Flat);
+        let instruction = context.code.instruction(index);
+        let is_flat = instruction.is_some_and(|i| i.format == Format::Flat);
+        let counts_samples = |i: &Instruction| i.counters().contains(&Counter::Sample);
+        let is_sample = instruction.is_some_and(counts_samples);
         if is_flat
             || !matches!(
                 category,
@@ -234,6 +237,7 @@ impl Observer for Delayer {
         };
         let flight = &mut self.waves[wave.index as usize];
         match category {
+            Category::VectorMemory if is_sample => flight.sample.push_back(load),
             Category::VectorMemory => flight.memory.push_back(load),
             Category::Lds => flight.lds.push_back(load),
             _ => flight.scalar.push_back(load),
@@ -255,6 +259,7 @@ impl Delayer {
         }
         let flight = &mut self.waves[wave.index as usize];
         let queue = match self.rng.random_range(0..3) {
+            0 if flight.memory.is_empty() => &mut flight.sample,
             0 => &mut flight.memory,
             1 => &mut flight.lds,
             _ => &mut flight.scalar,

@@ -33,6 +33,8 @@ struct Flight {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Memory,
+    /// Images with a sampler, where these have a counter of their own (RDNA 4).
+    Sample,
     Lds,
     /// Scalar memory, messages: in any order.
     Scalar,
@@ -43,6 +45,7 @@ enum Unit {
 #[derive(Default)]
 struct InFlight {
     vm: VecDeque<Flight>,
+    sample: VecDeque<Flight>,
     lgkm: VecDeque<Flight>,
     /// The registers that operations in flight will write.
     pending: RegisterSet,
@@ -54,8 +57,9 @@ struct InFlight {
 
 impl InFlight {
     fn wait(&mut self, counts: &WaitCounts) {
-        let before = (self.vm.len(), self.lgkm.len());
+        let before = [self.vm.len(), self.sample.len(), self.lgkm.len()];
         WaitCounts::keep_newest(&mut self.vm, counts.left(Counter::Vm));
+        WaitCounts::keep_newest(&mut self.sample, counts.left(Counter::Sample));
         // An LDS operation is complete if as many LDS operations as may be in flight follow it.
         let (lds, scalar) = (counts.lds_left(), counts.scalar_left());
         let of_lds = self.lgkm.iter().filter(|flight| flight.unit == Unit::Lds);
@@ -67,9 +71,9 @@ impl InFlight {
                 false
             }
             Unit::Lds => true,
-            Unit::Flat | Unit::Memory => lds != 0,
+            Unit::Flat | Unit::Memory | Unit::Sample => lds != 0,
         });
-        if (self.vm.len(), self.lgkm.len()) != before {
+        if [self.vm.len(), self.sample.len(), self.lgkm.len()] != before {
             self.count();
         }
     }
@@ -79,7 +83,7 @@ impl InFlight {
         self.pending.clear();
         self.some_pending = false;
         self.to_lds = 0;
-        for flight in self.vm.iter().chain(&self.lgkm) {
+        for flight in self.vm.iter().chain(&self.sample).chain(&self.lgkm) {
             if let Some(result) = flight.result {
                 self.pending.insert(result);
                 self.some_pending = true;
@@ -95,15 +99,21 @@ impl InFlight {
             self.some_pending = true;
         }
         self.to_lds += usize::from(flight.lds.is_some());
-        if matches!(flight.unit, Unit::Memory | Unit::Flat) {
-            self.vm.push_back(flight);
-            if self.vm.len() > most.vm as usize {
-                self.vm.pop_front();
-                self.count();
-            }
+        let (queue, most) = match flight.unit {
+            Unit::Memory | Unit::Flat => (&mut self.vm, most.vm),
+            Unit::Sample => (&mut self.sample, most.sample),
+            Unit::Lds | Unit::Scalar => (&mut self.lgkm, u32::MAX),
+        };
+        queue.push_back(flight);
+        let is_full = queue.len() > most as usize;
+        if is_full {
+            queue.pop_front();
         }
-        if flight.unit != Unit::Memory {
+        if flight.unit == Unit::Flat {
             self.lgkm.push_back(flight);
+        }
+        if is_full {
+            self.count();
         }
     }
 
@@ -111,6 +121,7 @@ impl InFlight {
     fn writer(&self, registers: Registers) -> Option<&Flight> {
         self.vm
             .iter()
+            .chain(&self.sample)
             .chain(&self.lgkm)
             .rfind(|flight| flight.result.is_some_and(|r| r.overlap(registers)))
     }
@@ -139,6 +150,7 @@ fn unit(step: &Step<'_>, context: &Context<'_>) -> Option<Unit> {
         (true, false) => Some(Unit::Memory),
         (false, true) if step.facts.category == Category::Lds => Some(Unit::Lds),
         (false, true) => Some(Unit::Scalar),
+        (false, false) if counts(Counter::Sample) => Some(Unit::Sample),
         (false, false) => None,
     }
 }
@@ -153,7 +165,7 @@ impl Waits {
         let unit = unit(step, context);
         let in_order = |registers| {
             let writer = flight.writer(registers).map(|writer| writer.unit);
-            matches!(unit, Some(Unit::Memory | Unit::Lds)) && unit == writer
+            matches!(unit, Some(Unit::Memory | Unit::Sample | Unit::Lds)) && unit == writer
         };
         let writes = &step.facts.uses.writes;
         for read in &step.facts.uses.reads {
@@ -268,6 +280,7 @@ fn report(
     let name = register.name(family);
     let counters = match writer.unit {
         Unit::Memory => "vmcnt",
+        Unit::Sample => "samplecnt",
         Unit::Lds | Unit::Scalar => "lgkmcnt",
         Unit::Flat => "vmcnt and lgkmcnt",
     };

@@ -2,6 +2,7 @@
 //!
 //! The decoder creates it, the disassembler prints it, and `exec` compiles it to a form that runs faster.
 
+use super::image::ImageControl;
 use super::operand::Operand;
 use super::ops::Op;
 use super::row::RowRef;
@@ -49,7 +50,9 @@ pub enum Format {
     Mtbuf,
     /// A pair of vector instructions (RDNA); the second is in [`Instruction::second`].
     Vopd,
-    /// Images, exports and interpolation (RDNA), without operands.
+    /// Image.
+    Image,
+    /// Exports, interpolation, ray tracing and images that only graphics needs (RDNA), without operands.
     Graphics,
 }
 
@@ -260,6 +263,7 @@ impl Instruction {
 /// | FLAT, GLOBAL, SCRATCH | vdst | | vaddr, vdata, saddr |
 /// | VOPD | result of the first | | src0, src1, src2 of the first; [`Instruction::second`] has the second |
 /// | MUBUF, MTBUF | vdata of loads and returning atomics | | vaddr, vdata of stores and atomics, srsrc, soffset |
+/// | images | vdata of loads | | vaddr (the last of them, see [`ImageControl::first`]), vdata of stores, srsrc, ssamp |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Instruction {
     /// The operation.
@@ -286,6 +290,8 @@ pub struct Instruction {
     pub matrix: MatrixControl,
     /// Memory bits.
     pub memory: MemoryControl,
+    /// Image bits.
+    pub image: ImageControl,
     /// The second instruction of a pair.
     pub second: Option<Second>,
 }

@@ -781,6 +781,18 @@ pub mod run {
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
+    pub enum ImageAccess {
+        image_load, image_load_mip, image_store, image_store_mip,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum ImageSample {
+        image_gather4_lz, image_sample, image_sample_d, image_sample_l, image_sample_lz,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
     pub enum IntegerArithmetic {
         v_add3_u32, v_add_co_u32, v_add_i32, v_add_lshl_u32, v_add_u32, v_addc_co_u32, v_lshl_add_u32, v_mad_i32_i16,
         v_mad_i32_i24, v_mad_u32_u16, v_mad_u32_u24, v_max3_i32, v_max3_u32, v_max_i32, v_max_u32, v_maxmin_i32,
@@ -1148,21 +1160,22 @@ pub mod run {
         Float32Quotient(Float32Quotient), Float32Unary(Float32Unary), Float64Arithmetic(Float64Arithmetic),
         Float64Other(Float64Other), Gfx950(Gfx950), GlobalAtomic(Atomic), GlobalAtomic64(Atomic),
         GlobalByLane(GlobalByLane), GlobalLoad(Load), GlobalStore(Store), Gws(Gws), HalfArithmetic(HalfArithmetic),
-        HalfIntegers(HalfIntegers), HalfUnary(HalfUnary), HardwareRegisters(HardwareRegisters),
-        IntegerArithmetic(IntegerArithmetic), IntegerBits(IntegerBits), IntegerLanes(IntegerLanes),
-        IntegerWide(IntegerWide), LdsAtomic(Atomic), LdsAtomic64(Atomic), LdsExchange(LdsExchange),
-        LdsExchangeAtomic(Atomic), LdsExchangeAtomic64(Atomic), LdsLoad(Load), LdsPairs(LdsPairs),
-        LdsPermute(LdsPermute), LdsStore(Store), LdsTranspose(LdsTranspose), MfmaDoubles(MfmaDoubles),
-        MfmaEights(MfmaEights), MfmaHalves(MfmaHalves), MfmaIntegers(MfmaIntegers), MfmaNarrow(MfmaNarrow),
-        MfmaReduced(MfmaReduced), MfmaSingles(MfmaSingles), Mixed(Mixed), NarrowingScaled(NarrowingScaled),
-        NarrowingScaledPacked(NarrowingScaledPacked), NarrowingUnscaled(NarrowingUnscaled),
-        NarrowingWholeBlocks(NarrowingWholeBlocks), PackedDot(PackedDot), PackedEights(PackedEights),
-        PackedHalves(PackedHalves), PackedIntegers(PackedIntegers), PackedSingles(PackedSingles),
-        PermlaneSwap(PermlaneSwap), PseudoScalar(PseudoScalar), Refused(&'static str), RowPermute(RowPermute), Sad(Sad),
-        ScalarArithmetic(ScalarArithmetic), ScalarCompare(ScalarCompare), ScalarConstant(ScalarConstant),
-        ScalarFloatArithmetic(ScalarFloatArithmetic), ScalarFloatConversions(ScalarFloatConversions),
-        ScalarFloatFloats(Floats), ScalarFloatRounding(ScalarFloatRounding), ScalarLogic(ScalarLogic),
-        ScalarMemory(ScalarMemory), ScalarMemoryAtomic(Atomic), ScalarMemoryAtomic64(Atomic), ScalarMoves(ScalarMoves),
+        HalfIntegers(HalfIntegers), HalfUnary(HalfUnary), HardwareRegisters(HardwareRegisters), ImageAccess(ImageAccess),
+        ImageSample(ImageSample), IntegerArithmetic(IntegerArithmetic), IntegerBits(IntegerBits),
+        IntegerLanes(IntegerLanes), IntegerWide(IntegerWide), LdsAtomic(Atomic), LdsAtomic64(Atomic),
+        LdsExchange(LdsExchange), LdsExchangeAtomic(Atomic), LdsExchangeAtomic64(Atomic), LdsLoad(Load),
+        LdsPairs(LdsPairs), LdsPermute(LdsPermute), LdsStore(Store), LdsTranspose(LdsTranspose),
+        MfmaDoubles(MfmaDoubles), MfmaEights(MfmaEights), MfmaHalves(MfmaHalves), MfmaIntegers(MfmaIntegers),
+        MfmaNarrow(MfmaNarrow), MfmaReduced(MfmaReduced), MfmaSingles(MfmaSingles), Mixed(Mixed),
+        NarrowingScaled(NarrowingScaled), NarrowingScaledPacked(NarrowingScaledPacked),
+        NarrowingUnscaled(NarrowingUnscaled), NarrowingWholeBlocks(NarrowingWholeBlocks), PackedDot(PackedDot),
+        PackedEights(PackedEights), PackedHalves(PackedHalves), PackedIntegers(PackedIntegers),
+        PackedSingles(PackedSingles), PermlaneSwap(PermlaneSwap), PseudoScalar(PseudoScalar), Refused(&'static str),
+        RowPermute(RowPermute), Sad(Sad), ScalarArithmetic(ScalarArithmetic), ScalarCompare(ScalarCompare),
+        ScalarConstant(ScalarConstant), ScalarFloatArithmetic(ScalarFloatArithmetic),
+        ScalarFloatConversions(ScalarFloatConversions), ScalarFloatFloats(Floats),
+        ScalarFloatRounding(ScalarFloatRounding), ScalarLogic(ScalarLogic), ScalarMemory(ScalarMemory),
+        ScalarMemoryAtomic(Atomic), ScalarMemoryAtomic64(Atomic), ScalarMoves(ScalarMoves),
         ScalarOneSource(ScalarOneSource), ScalarSaveExec(ScalarSaveExec), ScratchLoad(Load), ScratchStore(Store),
         TypedComponents(Components), WideningScaled(WideningScaled), WideningUnscaled(WideningUnscaled), Wmma(Wmma),
         WmmaSplit(WmmaSplit),

@@ -327,6 +327,18 @@ pub enum Rate {
     Mul64,
 }
 
+/// What an image instruction has besides coordinates and components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum More {
+    Nothing,
+    /// A mipmap level after the coordinates.
+    Level,
+    /// Derivatives before the coordinates.
+    Derivatives,
+    /// One component of four texels.
+    Gather,
+}
+
 /// An opcode that a GPU does not have.
 pub(super) const ABSENT: u16 = u16::MAX;
 
@@ -387,6 +399,7 @@ pub(super) struct Row {
     pub(super) ops: u32,
     /// The number of matrix products (blocks) that it computes.
     pub(super) blocks: u32,
+    pub(super) more: More,
     pub(super) run: Run,
 }
 
@@ -479,5 +492,6 @@ pub(super) const ROW: Row = Row {
     flops: 0,
     ops: 0,
     blocks: 1,
+    more: More::Nothing,
     run: Run::Refused(""),
 };

@@ -233,7 +233,12 @@ impl Instruction {
             (Format::Ds, 0) => Role::Address,
             (Format::Ds, _) => Role::Data,
             (
-                Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mtbuf,
+                Format::Flat
+                | Format::Global
+                | Format::Scratch
+                | Format::Mubuf
+                | Format::Mtbuf
+                | Format::Image,
                 1,
             ) => Role::Data,
             (Format::Smem, 2) => Role::Data,
@@ -243,6 +248,7 @@ impl Instruction {
                 | Format::Scratch
                 | Format::Mubuf
                 | Format::Mtbuf
+                | Format::Image
                 | Format::Smem,
                 _,
             ) => Role::Address,
@@ -306,6 +312,10 @@ impl Instruction {
             if reads & bit != 0 {
                 uses.reads(registers, role);
             }
+        }
+        for &register in &self.image.first[..usize::from(self.image.first_count)] {
+            let register = Register(u16::from(register));
+            uses.reads(Registers::one(register), Role::Address);
         }
         if self.memory.flat_scratch {
             uses.reads(Registers::pair(Register::FLAT_SCRATCH), Role::Address);

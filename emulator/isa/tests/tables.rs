@@ -291,7 +291,7 @@ fn tables(data: &Data, family: &str) -> String {
         "use crate::row::flag::*;\n\
          use crate::row::place::*;\n\
          use crate::wait_counts::Counter;\n\
-         use crate::row::{ABSENT, Class, Encoding, Field, Immediate, NO, Pattern, ROW, Rate, Row, Slot};\n\n",
+         use crate::row::{ABSENT, Class, Encoding, Field, Immediate, More, NO, Pattern, ROW, Rate, Row, Slot};\n\n",
     );
     generate_encodings(data, &mut out);
     generate_rows(data, &mut out);
@@ -660,6 +660,7 @@ fn row_fields(row: &Row) -> String {
                 let kind: String = v.split('_').map(camel).collect();
                 fields.push(format!("imm: Immediate::{kind}"));
             }
+            ("more", v) => fields.push(format!("more: More::{}", camel(v))),
             ("lds" | "flat_scratch", v) => {
                 let mask = column_mask(&row.columns, v);
                 fields.push(format!("{flag}: {mask}"));

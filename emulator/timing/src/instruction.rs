@@ -8,6 +8,9 @@ use ferrowave_isa::{
     Category, Counter, Effect, Instruction, Op, Rate, Register, Role, Source, WaitCounts,
 };
 
+/// The counters of vector memory: `vmcnt`, that of stores, that of samples. A GPU may have only the first.
+pub(super) const VECTOR_COUNTERS: [Counter; 3] = [Counter::Vm, Counter::Vs, Counter::Sample];
+
 /// The unit that executes an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
@@ -86,10 +89,10 @@ pub(super) struct Timed {
     /// Third source of a matrix instruction.
     pub(super) accumulator: Option<Range>,
     pub(super) wait: Option<WaitCounts>,
-    /// The maxima of `vmcnt` and of the counter of stores.
-    pub(super) most_in_flight: [u32; 2],
-    /// Whether it is a store that has a counter of its own.
-    pub(super) is_counted_store: bool,
+    /// The maxima of [`VECTOR_COUNTERS`].
+    pub(super) most_in_flight: [u32; 3],
+    /// Which of them counts it, if it is a vector memory instruction.
+    pub(super) vector_counter: usize,
     /// Whether it is a memory instruction that vector instructions have to have finished with its registers for.
     pub(super) waits_for_vector: bool,
     /// Cycles for which such an instruction has to wait after this one.
@@ -198,9 +201,12 @@ impl Timed {
             accumulator,
             most_in_flight: {
                 let counters = GpuLimits::of(gpu).wait_counters;
-                [counters.vm, counters.vs]
+                [counters.vm, counters.vs, counters.sample]
             },
-            is_counted_store: instruction.counters().contains(&Counter::Vs),
+            vector_counter: {
+                let counts = |counter| instruction.counters().contains(counter);
+                VECTOR_COUNTERS.iter().position(counts).unwrap_or(0)
+            },
             waits_for_vector: matches!(unit, Unit::VectorMemory | Unit::Lds)
                 && pipeline.vector_to_memory_cycles > 0,
             uses_for: match unit {

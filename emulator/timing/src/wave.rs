@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use super::{
-    instruction::{Range, Timed, Unit},
+    instruction::{Range, Timed, Unit, VECTOR_COUNTERS},
     stall::Stall,
     trace::{Access, LdsAccess, WaveTrace},
 };
-use ferrowave_isa::{Counter, Register};
+use ferrowave_isa::Register;
 
 /// The instructions' properties, by index in the code.
 #[derive(Clone, Copy)]
@@ -91,9 +91,8 @@ pub(super) struct ReplayedWave<'a> {
     pub(super) state: State,
     /// The phase of the workgroup's barrier that it waits for.
     pub(super) phase: u64,
-    /// The completion cycles of vector memory operations in flight, in order: loads, and stores that have a counter of
-    /// their own.
-    vm: [VecDeque<u64>; 2],
+    /// The completion cycles of vector memory operations in flight, in order, by [`VECTOR_COUNTERS`].
+    vm: [VecDeque<u64>; 3],
     lgkm: VecDeque<Flight>,
     registers: Box<[RegisterState]>,
     /// The line of code in the wave's instruction buffer.
@@ -192,7 +191,7 @@ impl<'a> ReplayedWave<'a> {
             }
         }
         if let Some(wait) = &timed.wait {
-            let counters = [Counter::Vm, Counter::Vs].into_iter();
+            let counters = VECTOR_COUNTERS.into_iter();
             for ((counter, vm), most) in counters.zip(&self.vm).zip(timed.most_in_flight) {
                 let left = wait.left(counter).min(most) as usize;
                 if let Some(place) = vm.len().checked_sub(left + 1)
@@ -212,7 +211,7 @@ impl<'a> ReplayedWave<'a> {
                 }
             }
         }
-        let queue = usize::from(timed.is_counted_store);
+        let queue = timed.vector_counter;
         if timed.unit == Unit::VectorMemory
             && self.vm[queue].len() >= timed.most_in_flight[queue] as usize
             && let Some(&done_at) = self.vm[queue].front()
@@ -253,7 +252,7 @@ impl<'a> ReplayedWave<'a> {
 
     /// Adds a vector memory operation. Those of a counter complete in order.
     pub(super) fn fly(&mut self, timed: &Timed, now: u64, done_at: u64) {
-        let vm = &mut self.vm[usize::from(timed.is_counted_store)];
+        let vm = &mut self.vm[timed.vector_counter];
         while vm.front().is_some_and(|&done_at| done_at <= now) {
             vm.pop_front();
         }

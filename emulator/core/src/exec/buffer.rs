@@ -1,6 +1,5 @@
 //! Untyped buffer operations: MUBUF without its format instructions, which are in [`typed`].
 
-mod format;
 mod target;
 pub(super) mod typed;
 
@@ -27,7 +26,7 @@ pub(crate) fn address_control(gpu: Gpu, memory: &MemoryControl) -> u8 {
 
 /// Writes the status word of an access that touched only existing memory.
 #[inline(always)]
-fn put_status<const C: usize>(w: &mut Wave<C>, o: &Operation, register: u16) {
+pub(super) fn put_status<const C: usize>(w: &mut Wave<C>, o: &Operation, register: u16) {
     if o.control[2] & TFE != 0 {
         let exec = w.active();
         clear(w, register, 1, exec);

@@ -14,7 +14,7 @@ use super::{
     float::Arithmetic,
     float32, float64, gfx950,
     global::{self, Flat, Global},
-    gws, half, half_registers, hardware_registers, integer, jit,
+    gws, half, half_registers, hardware_registers, image, integer, jit,
     lanes::Binder,
     lds::{self, Lds},
     lds_exchange, lds_transpose,
@@ -166,6 +166,7 @@ impl<const C: usize> Compiler<'_, C> {
         (o.clamp, o.omod) = (m.clamp, m.omod);
         o.imm = match i.format {
             Format::Sopp | Format::Sopk => immediate(i),
+            Format::Image => image::packed(self.gpu, i),
             _ => i64::from(i.memory.offset),
         };
         if control::is_branch(i) {
@@ -242,6 +243,7 @@ impl<const C: usize> Compiler<'_, C> {
             Run::NarrowingScaledPacked(_) => (i.modifiers.abs | i.modifiers.neg) & 1 != 0,
             // Nor is what lane permutes do with GDS.
             Run::LdsPermute(_) => i.memory.gds,
+            _ if i.format == Format::Image && image::ignores_something(i) => true,
             // The status word would be past the last register.
             _ if i.memory.tfe => match i.dst.source {
                 isa::Source::Vgpr(first) => first + count(&i.dst) >= 256,
@@ -371,6 +373,8 @@ impl<const C: usize> Compiler<'_, C> {
             Run::BufferLoad(op) => with(transfer::load(op, i.keeps(), Buffers(b))),
             Run::BufferStore(op) => with(transfer::store(op, Buffers(b))),
             Run::TypedComponents(op) => with(typed::components(b, i, op)),
+            Run::ImageAccess(op) => with(image::access(b, op)),
+            Run::ImageSample(op) => with(image::sample(b, op)),
             Run::LdsLoad(op) => with(transfer::load(op, i.keeps(), Lds(b))),
             Run::LdsStore(op) => with(transfer::store(op, Lds(b))),
             Run::LdsPairs(op) => with(lds::pairs(b, op)),
@@ -416,6 +420,7 @@ fn control_bytes(gpu: Gpu, i: &Instruction) -> [u8; 3] {
         Format::Smem | Format::Flat | Format::Global => [returns, 0, 0],
         Format::Mubuf => [returns, 0, buffer::address_control(gpu, &i.memory)],
         Format::Mtbuf => [i.memory.format, 0, buffer::address_control(gpu, &i.memory)],
+        Format::Image => [0, 0, buffer::address_control(gpu, &i.memory)],
         Format::Mai => [m.cbsz, m.abid, m.blgp],
         Format::Vop1
         | Format::Vop2
@@ -454,7 +459,12 @@ fn is_plain(i: &Instruction) -> bool {
 fn is_memory_access(format: Format) -> bool {
     matches!(
         format,
-        Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mtbuf
+        Format::Flat
+            | Format::Global
+            | Format::Scratch
+            | Format::Mubuf
+            | Format::Mtbuf
+            | Format::Image
     )
 }
 

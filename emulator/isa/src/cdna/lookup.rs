@@ -7,7 +7,7 @@ use crate::row::{ABSENT, Encoding, Row, flag};
 
 /// The columns of the table.
 const GPUS: usize = Family::Cdna.gpus().len();
-const ENCODINGS: usize = Encoding::Mtbuf as usize + 1;
+const ENCODINGS: usize = Encoding::Mimg as usize + 1;
 /// VOP3 has 10 opcode bits, more than any other encoding.
 const OPCODES: usize = 1 << 10;
 /// Where the VOP3 opcodes of instructions with a short form start.

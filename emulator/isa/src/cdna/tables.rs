@@ -7,7 +7,9 @@ use crate::ops::run::*;
 use crate::row::SdwaModifiers::{Float, Ignored, Integer};
 use crate::row::flag::*;
 use crate::row::place::*;
-use crate::row::{ABSENT, Class, Encoding, Field, Immediate, NO, Pattern, ROW, Rate, Row, Slot};
+use crate::row::{
+    ABSENT, Class, Encoding, Field, Immediate, More, NO, Pattern, ROW, Rate, Row, Slot,
+};
 use crate::wait_counts::Counter;
 
 pub(super) const SOP1_SDST: Field = Field::new(16, 7);
@@ -106,6 +108,21 @@ pub(super) const MTBUF_SC1: Field = Field::new(53, 1);
 pub(super) const MTBUF_NT: Field = Field::new(54, 1);
 pub(super) const MTBUF_ACC: Field = Field::new(55, 1);
 pub(super) const MTBUF_SOFFSET: Field = Field::new(56, 8);
+pub(super) const MIMG_HIGH: Field = Field::new(0, 1);
+pub(super) const MIMG_SC1: Field = Field::new(7, 1);
+pub(super) const MIMG_DMASK: Field = Field::new(8, 4);
+pub(super) const MIMG_UNRM: Field = Field::new(12, 1);
+pub(super) const MIMG_SC0: Field = Field::new(13, 1);
+pub(super) const MIMG_DA: Field = Field::new(14, 1);
+pub(super) const MIMG_A16: Field = Field::new(15, 1);
+pub(super) const MIMG_ACC: Field = Field::new(16, 1);
+pub(super) const MIMG_LWE: Field = Field::new(17, 1);
+pub(super) const MIMG_NT: Field = Field::new(25, 1);
+pub(super) const MIMG_VADDR: Field = Field::new(32, 8);
+pub(super) const MIMG_VDATA: Field = Field::new(40, 8);
+pub(super) const MIMG_SRSRC: Field = Field::new(48, 5);
+pub(super) const MIMG_SSAMP: Field = Field::new(53, 5);
+pub(super) const MIMG_D16: Field = Field::new(63, 1);
 pub(super) const SDWA_SRC0: Field = Field::new(32, 8);
 pub(super) const SDWA_DST_SEL: Field = Field::new(40, 3);
 pub(super) const SDWA_DST_UNUSED: Field = Field::new(43, 2);
@@ -135,7 +152,7 @@ pub(super) const DPP_ROW_MASK: Field = Field::new(60, 4);
 
 /// The bit patterns of the encodings. If several match, the one with the most mask bits applies.
 #[rustfmt::skip]
-pub(super) static PATTERNS: [Pattern; 18] = [
+pub(super) static PATTERNS: [Pattern; 19] = [
     Pattern { encoding: Encoding::Sop1, columns: 0xff, value: 0xbe80_0000, mask: 0xff80_0000, op: Field::new(8, 8) },
     Pattern { encoding: Encoding::Sop2, columns: 0xff, value: 0x8000_0000, mask: 0xc000_0000, op: Field::new(23, 7) },
     Pattern { encoding: Encoding::Sopc, columns: 0xff, value: 0xbf00_0000, mask: 0xff80_0000, op: Field::new(16, 7) },
@@ -154,6 +171,7 @@ pub(super) static PATTERNS: [Pattern; 18] = [
     Pattern { encoding: Encoding::Scratch, columns: 0xff, value: 0xdc00_4000, mask: 0xfc00_c000, op: Field::new(18, 7) },
     Pattern { encoding: Encoding::Mubuf, columns: 0xff, value: 0xe000_0000, mask: 0xfc00_0000, op: Field::new(18, 7) },
     Pattern { encoding: Encoding::Mtbuf, columns: 0xff, value: 0xe800_0000, mask: 0xfc00_0000, op: Field::new(15, 4) },
+    Pattern { encoding: Encoding::Mimg, columns: 0xff, value: 0xf000_0000, mask: 0xfc00_0000, op: Field::new(18, 7) },
 ];
 
 const B128: Slot = Slot::new(128, DataType::B);
@@ -196,7 +214,7 @@ const U64: Slot = Slot::new(64, DataType::U);
 
 /// Every instruction in every encoding.
 #[rustfmt::skip]
-pub(super) static ROWS: [Row; 1303] = [
+pub(super) static ROWS: [Row; 1312] = [
     Row { op: Op::s_mov_b32, llvm_name: "s_mov_b32", encoding: Encoding::Sop1, opcodes: &[0; 4], dst: B32, src: [B32, NO, NO, NO, NO], unit: Category::Scalar, run: Run::ScalarMoves(ScalarMoves::s_mov_b32), ..ROW },
     Row { op: Op::s_mov_b64, llvm_name: "s_mov_b64", encoding: Encoding::Sop1, opcodes: &[1; 4], dst: B64, src: [B64, NO, NO, NO, NO], unit: Category::Scalar, run: Run::ScalarMoves(ScalarMoves::s_mov_b64), ..ROW },
     Row { op: Op::s_cmov_b32, llvm_name: "s_cmov_b32", encoding: Encoding::Sop1, opcodes: &[2; 4], dst: B32, src: [B32, NO, NO, NO, NO], unit: Category::Scalar, reads: DST | SCC, run: Run::ScalarMoves(ScalarMoves::s_cmov_b32), flags: KEEPS, ..ROW },
@@ -1500,4 +1518,13 @@ pub(super) static ROWS: [Row; 1303] = [
     Row { op: Op::tbuffer_store_format_d16_xy, llvm_name: "tbuffer_store_format_d16_xy", encoding: Encoding::Mtbuf, opcodes: &[13; 4], src: [B64, B32, B128, B32, NO], unit: Category::VectorMemory, reads: EXEC, memory: Effect::Store, counters: &[Counter::Vm], run: Run::TypedComponents(Components::D16Xy), ..ROW },
     Row { op: Op::tbuffer_store_format_d16_xyz, llvm_name: "tbuffer_store_format_d16_xyz", encoding: Encoding::Mtbuf, opcodes: &[14; 4], src: [B64, B64, B128, B32, NO], unit: Category::VectorMemory, reads: EXEC, memory: Effect::Store, takes: 0xffffffffffff, counters: &[Counter::Vm], run: Run::TypedComponents(Components::D16Xyz), ..ROW },
     Row { op: Op::tbuffer_store_format_d16_xyzw, llvm_name: "tbuffer_store_format_d16_xyzw", encoding: Encoding::Mtbuf, opcodes: &[15; 4], src: [B64, B64, B128, B32, NO], unit: Category::VectorMemory, reads: EXEC, memory: Effect::Store, counters: &[Counter::Vm], run: Run::TypedComponents(Components::D16Xyzw), ..ROW },
+    Row { op: Op::image_load, llvm_name: "image_load", encoding: Encoding::Mimg, opcodes: &[0, 0, ABSENT, ABSENT], dst: B128, src: [B32, NO, B256, NO, NO], unit: Category::VectorMemory, reads: EXEC, memory: Effect::Load, counters: &[Counter::Vm], run: Run::ImageAccess(ImageAccess::image_load), ..ROW },
+    Row { op: Op::image_load_mip, llvm_name: "image_load_mip", encoding: Encoding::Mimg, opcodes: &[1, 1, ABSENT, ABSENT], dst: B128, src: [B32, NO, B256, NO, NO], unit: Category::VectorMemory, reads: EXEC, memory: Effect::Load, counters: &[Counter::Vm], run: Run::ImageAccess(ImageAccess::image_load_mip), more: More::Level, ..ROW },
+    Row { op: Op::image_store, llvm_name: "image_store", encoding: Encoding::Mimg, opcodes: &[8, 8, ABSENT, ABSENT], src: [B32, B128, B256, NO, NO], unit: Category::VectorMemory, reads: EXEC, memory: Effect::Store, counters: &[Counter::Vm], run: Run::ImageAccess(ImageAccess::image_store), ..ROW },
+    Row { op: Op::image_store_mip, llvm_name: "image_store_mip", encoding: Encoding::Mimg, opcodes: &[9, 9, ABSENT, ABSENT], src: [B32, B128, B256, NO, NO], unit: Category::VectorMemory, reads: EXEC, memory: Effect::Store, counters: &[Counter::Vm], run: Run::ImageAccess(ImageAccess::image_store_mip), more: More::Level, ..ROW },
+    Row { op: Op::image_sample, llvm_name: "image_sample", encoding: Encoding::Mimg, opcodes: &[32, 32, ABSENT, ABSENT], dst: B128, src: [B32, NO, B256, B128, NO], unit: Category::VectorMemory, reads: EXEC, memory: Effect::Load, counters: &[Counter::Vm], run: Run::ImageSample(ImageSample::image_sample), ..ROW },
+    Row { op: Op::image_sample_d, llvm_name: "image_sample_d", encoding: Encoding::Mimg, opcodes: &[34, ABSENT, ABSENT, ABSENT], dst: B128, src: [B64, NO, B256, B128, NO], unit: Category::VectorMemory, reads: EXEC, memory: Effect::Load, counters: &[Counter::Vm], run: Run::ImageSample(ImageSample::image_sample_d), more: More::Derivatives, ..ROW },
+    Row { op: Op::image_sample_l, llvm_name: "image_sample_l", encoding: Encoding::Mimg, opcodes: &[36, ABSENT, ABSENT, ABSENT], dst: B128, src: [B32, NO, B256, B128, NO], unit: Category::VectorMemory, reads: EXEC, memory: Effect::Load, counters: &[Counter::Vm], run: Run::ImageSample(ImageSample::image_sample_l), more: More::Level, ..ROW },
+    Row { op: Op::image_sample_lz, llvm_name: "image_sample_lz", encoding: Encoding::Mimg, opcodes: &[39, ABSENT, ABSENT, ABSENT], dst: B128, src: [B32, NO, B256, B128, NO], unit: Category::VectorMemory, reads: EXEC, memory: Effect::Load, counters: &[Counter::Vm], run: Run::ImageSample(ImageSample::image_sample_lz), ..ROW },
+    Row { op: Op::image_gather4_lz, llvm_name: "image_gather4_lz", encoding: Encoding::Mimg, opcodes: &[71, ABSENT, ABSENT, ABSENT], dst: B128, src: [B32, NO, B256, B128, NO], unit: Category::VectorMemory, reads: EXEC, memory: Effect::Load, counters: &[Counter::Vm], run: Run::ImageSample(ImageSample::image_gather4_lz), more: More::Gather, ..ROW },
 ];

@@ -54,6 +54,27 @@ impl<'f, 'g> Writer<'f, 'g> {
         }
     }
 
+    /// Writes the data of an image instruction. LLVM prints the status word after it as part of the operand.
+    pub(crate) fn image_data(&mut self, i: &Instruction) -> fmt::Result {
+        let data = match i.src[1].source {
+            Source::None => &i.dst,
+            _ => &i.src[1],
+        };
+        let status = if i.memory.tfe { 32 } else { 0 };
+        self.operand(&Operand {
+            bits: data.bits + status,
+            ..*data
+        })
+    }
+
+    /// Writes the components of an image instruction.
+    pub(crate) fn dmask(&mut self, i: &Instruction) -> fmt::Result {
+        match i.image.dmask {
+            0 => Ok(()),
+            mask => write!(self.f, " dmask:{mask:#x}"),
+        }
+    }
+
     /// Writes `name:[0,1,…]`: the bits of `mask` at the positions set in `places`.
     pub(crate) fn bits(&mut self, name: &str, mask: u8, places: u8) -> fmt::Result {
         write!(self.f, " {name}:[")?;

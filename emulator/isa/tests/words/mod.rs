@@ -28,7 +28,7 @@ const S_NOP: u32 = 0xbf80_0000;
 type Section = (&'static str, u32, u32, u32);
 
 /// Sections of `cdna.txt`.
-const ENCODINGS: [Section; 19] = [
+const ENCODINGS: [Section; 20] = [
     ("sop1", 0xbe80_0000, 0xff80_ff00, 8),
     ("sop2", 0x8000_0000, 0xff80_0000, 23),
     ("sopc", 0xbf00_0000, 0xffff_0000, 16),
@@ -48,6 +48,7 @@ const ENCODINGS: [Section; 19] = [
     ("scratch", 0xdc00_4000, 0xfdfc_c000, 18),
     ("mubuf", 0xe000_0000, 0xfdfc_0000, 18),
     ("mtbuf", 0xe800_0000, 0xfc07_8000, 15),
+    ("mimg", 0xf000_0000, 0xfdfc_0000, 18),
 ];
 
 /// The sections of a GPU's table.
@@ -181,6 +182,8 @@ impl Opcode {
             "vop3" => long(&mut w, gpu, form, literal, rng),
             "vop3p" if self.name != "v_mfma_ld_scale_b32" => long(&mut w, gpu, form, literal, rng),
             "vop3p" | "mai" | "vop3px2" => matrix(&mut w, rng),
+            // LLVM has no opcode for a gather of D16 with a status.
+            "mimg" if self.name.contains("gather") => w[0] &= !(1 << 16),
             _ => memory(self.encoding, &mut w, form, rng),
         }
         if self.encoding == "vop3px2" {

@@ -145,7 +145,20 @@ impl Opcode {
                 w[1] = 0;
                 w[2] = 0;
             }
-            "mimg" | "vimage" | "vsample" | "exp" | "ldsdir" => {}
+            "mimg" => {
+                // Where a short address has the long form, a gather of D16 a status, or a sampler samples, LLVM's
+                // disassembler takes the next best opcode.
+                if w[0] & 1 != 0 {
+                    w[0] = w[0] & !0x1_0018 | 8;
+                }
+                if self.name.contains("sample") {
+                    w[0] &= !0x10 | (!w[0] & 8) << 1;
+                }
+                if self.name.contains("gather") {
+                    w[1] &= !(1 << 21);
+                }
+            }
+            "vimage" | "vsample" | "exp" | "ldsdir" => {}
             _ => memory(self.encoding, w, form, rng),
         }
     }

@@ -11,10 +11,10 @@
 //! in bytes).
 
 use super::{
-    format::{Format, NoFormat},
     put_status,
     target::{RDNA, Target},
 };
+use crate::exec::format::{Format, NoFormat};
 use crate::exec::{
     Context, FaultKind, Wave,
     lanes::Binder,
@@ -296,7 +296,7 @@ fn source<const C: usize>(
 
 /// # Safety
 /// As [`Moves::read`].
-unsafe fn read_unit(moves: Moves, address: u64, bytes: u32) -> u32 {
+pub(in crate::exec) unsafe fn read_unit(moves: Moves, address: u64, bytes: u32) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
         match bytes {
@@ -309,7 +309,7 @@ unsafe fn read_unit(moves: Moves, address: u64, bytes: u32) -> u32 {
 
 /// # Safety
 /// As [`Moves::write`].
-unsafe fn write_unit(moves: Moves, address: u64, bytes: u32, unit: u32) {
+pub(in crate::exec) unsafe fn write_unit(moves: Moves, address: u64, bytes: u32, unit: u32) {
     // SAFETY: the caller's promise.
     unsafe {
         match bytes {

@@ -27,6 +27,7 @@ mod extensions;
 mod floats;
 mod formats;
 mod halves;
+mod images;
 mod integers;
 #[cfg(target_arch = "x86_64")]
 mod jit;

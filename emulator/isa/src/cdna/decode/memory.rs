@@ -32,7 +32,12 @@ struct BufferFields {
 
 impl Decoder<'_> {
     /// A data operand: vector or accumulator registers.
-    fn data(&self, slot: Slot, index: u32, accumulator: bool) -> Result<Operand, Refused> {
+    pub(super) fn data(
+        &self,
+        slot: Slot,
+        index: u32,
+        accumulator: bool,
+    ) -> Result<Operand, Refused> {
         if !slot.exists() {
             return Ok(Operand::default());
         }

@@ -1,5 +1,6 @@
 //! Decodes instruction words to an [`Instruction`].
 
+mod image;
 mod memory;
 mod modifiers;
 mod scalar;
@@ -72,8 +73,8 @@ impl Decoder<'_> {
             Encoding::Flat | Encoding::Global | Encoding::Scratch => self.flat(encoding)?,
             Encoding::Mubuf => self.mubuf()?,
             Encoding::Mtbuf => self.mtbuf()?,
+            Encoding::Mimg => self.image()?,
             Encoding::Vopd
-            | Encoding::Mimg
             | Encoding::Exp
             | Encoding::Vinterp
             | Encoding::Ldsdir
@@ -99,6 +100,7 @@ impl Decoder<'_> {
             extension: Extension::None,
             matrix: Default::default(),
             memory: Default::default(),
+            image: Default::default(),
             second: None,
         }
     }

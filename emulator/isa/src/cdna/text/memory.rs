@@ -85,7 +85,7 @@ impl Writer<'_, '_> {
         self.f.write_str("off")
     }
 
-    fn cache_bits(&mut self, m: &MemoryControl) -> fmt::Result {
+    pub(super) fn cache_bits(&mut self, m: &MemoryControl) -> fmt::Result {
         let names = match self.is_gfx942_or_later() {
             true => ["sc0", "nt", "sc1"],
             false => ["glc", "slc", "scc"],

@@ -1,5 +1,6 @@
 //! Prints an [`Instruction`] in LLVM's syntax.
 
+mod image;
 mod memory;
 mod scalar;
 mod vector;
@@ -46,6 +47,7 @@ pub(crate) fn write(i: &Instruction, gpu: Gpu, f: &mut fmt::Formatter<'_>) -> fm
         Format::Ds => out.ds(i),
         Format::Flat | Format::Global | Format::Scratch => out.flat(i),
         Format::Mubuf | Format::Mtbuf => out.buffer(i),
+        Format::Image => out.image(i),
         // No pairs on CDNA.
         Format::Vopd | Format::Graphics => Ok(()),
     }

@@ -28,7 +28,7 @@ impl Decoder<'_> {
     }
 
     /// Temporal hint, scope and volatility.
-    fn cache_policy(&self, i: &mut Instruction, [th, scope, nv]: [Field; 3]) {
+    pub(super) fn cache_policy(&self, i: &mut Instruction, [th, scope, nv]: [Field; 3]) {
         i.memory.hint = self.field(th) as u8;
         i.memory.scope = self.field(scope) as u8;
         i.memory.nv = self.is_set(nv);

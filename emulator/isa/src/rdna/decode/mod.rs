@@ -1,5 +1,6 @@
 //! Decodes instruction words to an [`Instruction`].
 
+mod image;
 mod memory;
 mod memory_gfx12;
 mod modifiers;
@@ -16,6 +17,7 @@ use super::tables::MIMG_NSA;
 use crate::error::{DecodeError, DecodeErrorKind as Refused};
 use crate::instruction::{Extension, Format, Instruction};
 use crate::operand::Operand;
+use crate::ops::run::Run;
 use crate::row::{Encoding, Field, Row, RowRef};
 
 /// As [`crate::decode_for_wave`].
@@ -87,6 +89,11 @@ impl Decoder<'_> {
                 Generation::Gfx12 => self.buffer_gfx12(encoding)?,
                 _ => self.buffer(encoding)?,
             },
+            Encoding::Mimg | Encoding::Vimage | Encoding::Vsample
+                if !matches!(self.row.run, Run::Refused(_)) =>
+            {
+                self.image(encoding)?
+            }
             Encoding::Mimg
             | Encoding::Vimage
             | Encoding::Vsample
@@ -129,6 +136,7 @@ impl Decoder<'_> {
             extension: Extension::None,
             matrix: Default::default(),
             memory: Default::default(),
+            image: Default::default(),
             second: None,
         }
     }

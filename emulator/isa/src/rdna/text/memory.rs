@@ -122,7 +122,7 @@ fn off(w: &mut Writer<'_, '_>) -> fmt::Result {
     w.f.write_str("off")
 }
 
-fn cache_bits(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
+pub(super) fn cache_bits(w: &mut Writer<'_, '_>, i: &Instruction) -> fmt::Result {
     if Generation::of(w.gpu) == Generation::Gfx12 {
         return cache_policy(w, i);
     }

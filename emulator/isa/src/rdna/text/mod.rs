@@ -1,5 +1,6 @@
 //! Prints an [`Instruction`] in LLVM's syntax.
 
+mod image;
 mod memory;
 mod scalar;
 mod vector;
@@ -30,6 +31,7 @@ pub(crate) fn write(i: &Instruction, gpu: Gpu, f: &mut fmt::Formatter<'_>) -> fm
         Format::Ds => memory::ds(&mut out, i),
         Format::Flat | Format::Global | Format::Scratch => memory::flat(&mut out, i),
         Format::Mubuf | Format::Mtbuf => memory::buffer(&mut out, i),
+        Format::Image => image::image(&mut out, i),
         Format::Graphics => Ok(()),
         // No matrix cores.
         Format::Mai => Ok(()),

@@ -1,4 +1,4 @@
-//! Formats of typed buffers: where the components of an element are, and how they convert to and from registers.
+//! Formats of typed buffers and images: where the components of an element are, and how they convert to and from registers.
 //!
 //! Codes are those of AMD's CDNA4 ISA guide, table 41. The first component of a packed element has the lowest bits
 //! (Mesa uses 10_11_11 for R11G11B10, 2_10_10_10 for R10G10B10A2). The guide says that floats and normalized numbers
@@ -13,7 +13,7 @@ use rustc_apfloat::{
 
 /// What a component's bits mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Number {
+pub enum Number {
     /// [0, 1] in equal steps.
     Unorm,
     /// [-1, 1] in equal steps.
@@ -22,14 +22,16 @@ pub(super) enum Number {
     Uscaled,
     /// A signed integer that is a float in registers.
     Sscaled,
+    /// An unsigned integer.
     Uint,
+    /// A signed integer.
     Sint,
     /// A float. One of 10 or 11 bits is unsigned and has f16's exponent.
     Float,
 }
 
 /// A valid format.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Format {
     /// Bits of each component.
     widths: &'static [u8],
@@ -125,6 +127,27 @@ impl Format {
             _ => return Err(NoFormat::Unknown),
         };
         Self::new(data, number)
+    }
+
+    /// The format of components of the same bits.
+    pub(super) fn of(components: usize, bits: u8, number: Number) -> Option<Self> {
+        let mut formats = codes().filter_map(|(data, code)| Self::new(data, code).ok());
+        formats.find(|format| {
+            let alike = format.widths.iter().all(|width| *width == bits);
+            alike && format.components() == components && format.number == number
+        })
+    }
+
+    /// The codes of the data format and the number format.
+    pub(super) fn codes(&self) -> (u8, u8) {
+        let mut codes = codes();
+        let found = codes.find(|&(data, number)| Self::new(data, number) == Ok(*self));
+        found.unwrap_or_default()
+    }
+
+    /// RDNA 3's code. A few formats have none.
+    pub(super) fn unified_code(&self) -> Option<u8> {
+        (1..64).find(|&code| Self::unified(code) == Ok(*self))
     }
 
     pub(super) fn components(&self) -> usize {
@@ -234,6 +257,11 @@ impl Format {
             _ => widened(half),
         }
     }
+}
+
+/// All pairs of codes of a data format and a number format.
+fn codes() -> impl Iterator<Item = (u8, u8)> {
+    (0..16).flat_map(|data| (0..8).map(move |number| (data, number)))
 }
 
 /// The number format at a place among all seven.
