@@ -2,7 +2,7 @@
 
 /// A device attribute. Booleans are 1 and 0.
 ///
-/// Attributes of textures, surfaces and CUDA hardware are left out. Any value may be passed; a device without the
+/// Attributes of surfaces and CUDA hardware are left out. Any value may be passed; a device without the
 /// feature returns 0.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +105,20 @@ impl hipDeviceAttribute_t {
     pub const hipDeviceAttributeSharedMemPerMultiprocessor: Self = Self(76);
     /// Whether streams have priorities.
     pub const hipDeviceAttributeStreamPrioritiesSupported: Self = Self(78);
+    /// Maximum size of 1D textures.
+    pub const hipDeviceAttributeMaxTexture1DWidth: Self = Self(39);
+    /// Maximum size of 1D textures in linear memory.
+    pub const hipDeviceAttributeMaxTexture1DLinear: Self = Self(41);
+    /// Maximum width of 2D textures.
+    pub const hipDeviceAttributeMaxTexture2DWidth: Self = Self(43);
+    /// Maximum height of 2D textures.
+    pub const hipDeviceAttributeMaxTexture2DHeight: Self = Self(44);
+    /// Maximum width of 3D textures.
+    pub const hipDeviceAttributeMaxTexture3DWidth: Self = Self(49);
+    /// Maximum height of 3D textures.
+    pub const hipDeviceAttributeMaxTexture3DHeight: Self = Self(50);
+    /// Maximum depth of 3D textures.
+    pub const hipDeviceAttributeMaxTexture3DDepth: Self = Self(51);
     /// Alignment of textures, in bytes.
     pub const hipDeviceAttributeTextureAlignment: Self = Self(81);
     /// Alignment of the rows of a texture of pitched memory, in bytes.

@@ -731,3 +731,100 @@ c_struct! {
         60 maxMipmapLevelClamp: f32,
     }
 }
+
+c_struct! {
+    /// A view of a texture's array.
+    pub struct hipResourceViewDesc of 48 bytes {
+        /// What its elements are made of: 1 to 24 for unsigned and signed integers of 8, 16 and 32 bits, f16 and f32, with
+        /// 1, 2 or 4 channels each; above that, compressed ones.
+        0 format: c_uint,
+        /// Width in elements.
+        8 width: usize,
+        /// Height in elements.
+        16 height: usize,
+        /// Depth in elements.
+        24 depth: usize,
+        /// The first mipmap level.
+        32 firstMipmapLevel: c_uint,
+        /// The last mipmap level.
+        36 lastMipmapLevel: c_uint,
+        /// The first layer.
+        40 firstLayer: c_uint,
+        /// The last layer.
+        44 lastLayer: c_uint,
+    }
+}
+
+c_struct! {
+    /// The memory of a texture, in the driver's form of [`hipResourceDesc`].
+    pub struct HIP_RESOURCE_DESC of 144 bytes {
+        /// The kind of memory, as in [`hipResourceType`].
+        0 resType: c_uint,
+        /// The address, or an array's handle.
+        8 devPtr: *mut c_void,
+        /// The format of a channel.
+        16 format: hipArray_Format,
+        /// Channels of an element.
+        20 numChannels: c_uint,
+        /// For linear memory its length in bytes; for rows the elements per row.
+        24 sizeInBytes: usize,
+        /// For rows their number.
+        32 height: usize,
+        /// For rows the distance between them, in bytes.
+        40 pitchInBytes: usize,
+        /// Not used.
+        48 reserved: [c_int; 22],
+        /// Must be 0.
+        136 flags: c_uint,
+    }
+}
+
+c_struct! {
+    /// How a texture is sampled, in the driver's form of [`hipTextureDesc`].
+    pub struct HIP_TEXTURE_DESC of 104 bytes {
+        /// Address mode of each dimension.
+        0 addressMode: [c_uint; 3],
+        /// Filter mode.
+        12 filterMode: c_uint,
+        /// 1 for elements as stored, 2 for normalized coordinates, 16 for sRGB.
+        16 flags: c_uint,
+        /// Maximum anisotropy.
+        20 maxAnisotropy: c_uint,
+        /// Filter mode between levels.
+        24 mipmapFilterMode: c_uint,
+        /// Bias added to the level.
+        28 mipmapLevelBias: f32,
+        /// The lowest level.
+        32 minMipmapLevelClamp: f32,
+        /// The highest level.
+        36 maxMipmapLevelClamp: f32,
+        /// The value outside the texture, in border mode.
+        40 borderColor: [f32; 4],
+        /// Not used.
+        56 reserved: [c_int; 12],
+    }
+}
+
+c_struct! {
+    /// A view of a texture's array, in the driver's form of [`hipResourceViewDesc`].
+    pub struct HIP_RESOURCE_VIEW_DESC of 112 bytes {
+        /// What its elements are made of.
+        0 format: c_uint,
+        /// Width in elements.
+        8 width: usize,
+        /// Height in elements.
+        16 height: usize,
+        /// Depth in elements.
+        24 depth: usize,
+        /// The first mipmap level.
+        32 firstMipmapLevel: c_uint,
+        /// The last mipmap level.
+        36 lastMipmapLevel: c_uint,
+        /// The first layer.
+        40 firstLayer: c_uint,
+        /// The last layer.
+        44 lastLayer: c_uint,
+        /// Not used.
+        48 reserved: [c_uint; 16],
+    }
+}

@@ -42,6 +42,8 @@ handles! {
     hipArray_t = *mut hipArray;
     /// A texture: the address of the resource descriptor that device code reads.
     hipTextureObject_t = *mut __hip_texture;
+    /// A surface: the address of the resource descriptor that device code reads.
+    hipSurfaceObject_t = *mut __hip_surface;
     /// A graph of work.
     hipGraph_t = *mut ihipGraph;
     /// A node of a graph.

@@ -70,7 +70,7 @@ fn gone(address: *mut c_void, from: &str) -> Failure {
 }
 
 /// The device and the record of an allocation.
-fn find(
+pub(super) fn find(
     address: *mut c_void,
     is_it: impl Fn(&MadeBy) -> bool,
     from: &str,

@@ -60,7 +60,7 @@ const FORMATS: [(Kind, usize, Format); 8] = [
 ];
 
 /// The format and the number of channels.
-fn format(desc: hipChannelFormatDesc) -> Result<(Format, c_uint), Failure> {
+pub(super) fn format(desc: hipChannelFormatDesc) -> Result<(Format, c_uint), Failure> {
     let hipChannelFormatDesc { x, y, z, w, f } = desc;
     let all = [x, y, z, w];
     let channels = all.iter().take_while(|bits| **bits != 0).count();
@@ -74,20 +74,15 @@ fn format(desc: hipChannelFormatDesc) -> Result<(Format, c_uint), Failure> {
     match found {
         Some(&(_, _, format)) => Ok((format, channels as c_uint)),
         None => Err(Failure::value(format_args!(
-            "elements of {x}, {y}, {z} and {w} bits, of kind {}; an array has 1, 2 or 4 channels of the same 8, 16 or \
+            "elements of {x}, {y}, {z} and {w} bits, of kind {}; there are 1, 2 or 4 channels of the same 8, 16 or \
              32 bits, floats (2) of 16 or 32",
             f.0
         ))),
     }
 }
 
-/// The channels of an array.
-fn channels(array: &Array) -> Result<hipChannelFormatDesc, Failure> {
-    let HIP_ARRAY3D_DESCRIPTOR {
-        Format: format,
-        NumChannels: count,
-        ..
-    } = array.description;
+/// The channels of a format.
+pub(super) fn channels(format: Format, count: c_uint) -> Result<hipChannelFormatDesc, Failure> {
     let kind = FORMATS.iter().find(|(_, _, other)| *other == format);
     let bits = 8 * channel_bytes(format)? as i32;
     let channel = |index| if index < count { bits } else { 0 };
@@ -220,7 +215,8 @@ pub(super) unsafe fn hipArrayGetInfo(
     let array = self::array(array)?;
     let of = array.description;
     if !desc.is_null() {
-        out!(desc).set(channels(&array)?);
+        let of = &array.description;
+        out!(desc).set(channels(of.Format, of.NumChannels)?);
     }
     if !extent.is_null() {
         out!(extent).set(hipExtent {
@@ -240,6 +236,7 @@ pub(super) unsafe fn hipGetChannelDesc(
     array: hipArray_const_t,
 ) -> Result<(), Failure> {
     let desc = out!(desc);
-    desc.set(channels(&*self::array(array)?)?);
+    let of = self::array(array)?.description;
+    desc.set(channels(of.Format, of.NumChannels)?);
     Ok(())
 }

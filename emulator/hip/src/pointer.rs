@@ -59,7 +59,8 @@ impl Owner {
                 | MadeBy::Graph(_)
                 | MadeBy::Imported
                 | MadeBy::Mapped
-                | MadeBy::Texture,
+                | MadeBy::Surface
+                | MadeBy::Texture(_),
             )
             | None => hipMemoryType::hipMemoryTypeDevice,
         }

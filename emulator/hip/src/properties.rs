@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
+use ferrowave_emulator::exec::image::Image;
 use ferrowave_gpu::{Gpu, GpuLimits};
 use ferrowave_hip_abi::{
     hipDeviceArch_t, hipDeviceAttribute_t as Attribute, hipDeviceProp_tR0000, hipDeviceProp_tR0600,
@@ -10,6 +11,7 @@ use ferrowave_hip_abi::{
 
 use super::{
     error::{Failure, out, read},
+    objects::array::has_images,
     runtime::{Device, Runtime, device_name},
 };
 
@@ -82,6 +84,9 @@ impl Device {
         let lds_bytes = limits.lds_bytes as usize;
         let has_sramecc = self.has_sramecc();
         let memory_bytes = self.memory.capacity_bytes() as usize;
+        let has_images = has_images(row.gpu);
+        let limit = |limit| if has_images { int(limit) } else { 0 };
+        let [width, height, depth] = Image::LIMITS.map(limit);
         let (pci_domain, pci_bus) = pci_location(self.ordinal as u32);
         hipDeviceProp_tR0600 {
             name: c_array(&device_name(self.row)),
@@ -100,6 +105,17 @@ impl Device {
             minor,
             textureAlignment: 256,
             texturePitchAlignment: 256,
+            maxTexture1D: width,
+            maxTexture1DLinear: if has_images { i32::MAX } else { 0 },
+            maxTexture2D: [width, height],
+            maxTexture3D: [width, height, depth],
+            maxTexture1DLayered: [width, depth],
+            maxTexture2DLayered: [width, height, depth],
+            maxSurface1D: width,
+            maxSurface2D: [width, height],
+            maxSurface3D: [width, height, depth],
+            maxSurface1DLayered: [width, depth],
+            maxSurface2DLayered: [width, height, depth],
             multiProcessorCount: int(row.multiprocessors()),
             canMapHostMemory: 1,
             concurrentKernels: 1,
@@ -286,8 +302,15 @@ fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<
         }
         // Memory that kernels and the host see alike at all times, as all memory here is.
         Attribute::hipDeviceAttributeFineGrainSupport => 1,
-        Attribute::hipDeviceAttributeImageSupport => 0,
-        // Limits of images and surfaces, and CUDA's own attributes, which are all unsupported.
+        Attribute::hipDeviceAttributeImageSupport => c_int::from(p.maxTexture1D > 0),
+        Attribute::hipDeviceAttributeMaxTexture1DWidth => p.maxTexture1D,
+        Attribute::hipDeviceAttributeMaxTexture1DLinear => p.maxTexture1DLinear,
+        Attribute::hipDeviceAttributeMaxTexture2DWidth => p.maxTexture2D[0],
+        Attribute::hipDeviceAttributeMaxTexture2DHeight => p.maxTexture2D[1],
+        Attribute::hipDeviceAttributeMaxTexture3DWidth => p.maxTexture3D[0],
+        Attribute::hipDeviceAttributeMaxTexture3DHeight => p.maxTexture3D[1],
+        Attribute::hipDeviceAttributeMaxTexture3DDepth => p.maxTexture3D[2],
+        // CLR answers no attribute of surfaces. CUDA's own attributes, which are all unsupported.
         Attribute(0..=LAST_ATTRIBUTE | FIRST_AMD_ATTRIBUTE..=LAST_AMD_ATTRIBUTE) => 0,
         _ => return None,
     })

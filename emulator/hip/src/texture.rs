@@ -1,105 +1,373 @@
-//! Textures of linear memory.
+//! Texture and surface objects.
 //!
-//! Device code uses a texture object as the address of its resource in memory (HIP's `texture_indirect_functions.h`).
-//! `tex1Dfetch` compiles to a buffer instruction with a format; its resource is the object's first four dwords
-//! (`__ockl_image_load_1Db` of ROCm's device libraries). Textures of arrays and pitched memory need image instructions
-//! and samplers, which the emulator does not support. gfx942 and gfx950 have no images either, and clr's
-//! `hipCreateTextureObject` rejects them.
+//! Device code uses an object as the address of its resource in memory (HIP's `texture_indirect_functions.h`), which the
+//! texture unit reads: a buffer's for linear memory (`tex1Dfetch`), otherwise an image's, with a sampler behind it. What
+//! is refused, and with which error, follows CLR's `ihipCreateTextureObject`. gfx942 and gfx950 have no images.
 
-use std::ffi::{c_uint, c_void};
+use std::{ffi::c_uint, sync::Arc};
 
+use ferrowave_emulator::exec::{
+    Number,
+    image::{Clamp, Elements, Image, Sampler, Shape},
+};
+use ferrowave_gpu::Gpu;
 use ferrowave_hip_abi::{
-    hipChannelFormatDesc, hipChannelFormatKind as Kind, hipError_t, hipResourceDesc,
-    hipResourceType, hipTextureDesc, hipTextureObject_t,
+    HIP_RESOURCE_DESC, HIP_RESOURCE_VIEW_DESC, HIP_TEXTURE_DESC, hipArray_Format as Format,
+    hipArraySurfaceLoadStore, hipError_t, hipResourceDesc, hipResourceType as Type,
+    hipResourceViewDesc, hipSurfaceObject_t, hipTextureDesc, hipTextureObject_t,
 };
 
 use super::{
-    allocation::free,
-    error::{Failure, out, read},
-    objects::array::has_images,
-    runtime::{Runtime, allocations::MadeBy},
+    allocation::{find, free},
+    array,
+    error::{Failure, Out, out, read},
+    objects::array::{Array, array as array_of, has_images},
+    runtime::{
+        Device, Runtime,
+        allocations::{Described, MadeBy},
+    },
 };
-use ferrowave_gpu::{Family, Gpu};
 
-/// Required alignment of the address in clr's `hipCreateTextureObject`: `textureAlignment` of the device.
+/// Required alignment of an address: `textureAlignment` of the device.
 const ALIGNMENT: u64 = 256;
-/// Size of an object in bytes: an image's resource and a sampler's, as far as device code uses them (HIP's
-/// `HIP_IMAGE_OBJECT_SIZE_DWORD` and `HIP_SAMPLER_OBJECT_SIZE_DWORD`).
-const OBJECT_BYTES: usize = 4 * (12 + 8);
+/// Required alignment of rows: `texturePitchAlignment` of the device.
+const ROW_ALIGNMENT: usize = 256;
+/// Dwords of an object: an image's resource with three dwords for device code, and a sampler (HIP's
+/// `HIP_IMAGE_OBJECT_SIZE_DWORD`, `HIP_SAMPLER_OBJECT_SIZE_DWORD`).
+const IMAGE_DWORDS: usize = 12;
+const SAMPLER_DWORDS: usize = 8;
 
-/// HIP's `hipAddressModeBorder`. clr rejects it for linear memory, as well as anisotropy and levels.
-const ADDRESS_MODE_BORDER: c_uint = 3;
+/// `hipReadModeNormalizedFloat`.
+const NORMALIZED_FLOAT: c_uint = 1;
+/// `hipAddressMode…` and `hipFilterMode…`.
+const WRAP: c_uint = 0;
+const CLAMP: c_uint = 1;
+const MIRROR: c_uint = 2;
+const BORDER: c_uint = 3;
+const POINT: c_uint = 0;
+const LINEAR: c_uint = 1;
 
 fn not_supported(what: std::fmt::Arguments<'_>) -> Failure {
     Failure::new(hipError_t::hipErrorNotSupported, what)
 }
 
-/// The element format of a buffer resource.
-struct Elements {
-    bytes: u32,
-    components: u32,
-    /// Codes of the data format and number format (AMD's CDNA4 ISA guide, table 41).
-    formats: (u32, u32),
+/// Channels as arrays have them: a format, and how many.
+type Channels = (Format, u32);
+
+/// What the elements of some channels are when read in a mode.
+fn elements(channels: Channels, read_mode: c_uint, srgb: bool) -> Result<Elements, Failure> {
+    let (format, count) = channels;
+    let normalized = read_mode == NORMALIZED_FLOAT;
+    let (bits, number) = match format {
+        Format::HIP_AD_FORMAT_UNSIGNED_INT8 if normalized => (8, Number::Unorm),
+        Format::HIP_AD_FORMAT_UNSIGNED_INT16 if normalized => (16, Number::Unorm),
+        Format::HIP_AD_FORMAT_SIGNED_INT8 if normalized => (8, Number::Snorm),
+        Format::HIP_AD_FORMAT_SIGNED_INT16 if normalized => (16, Number::Snorm),
+        Format::HIP_AD_FORMAT_UNSIGNED_INT8 => (8, Number::Uint),
+        Format::HIP_AD_FORMAT_UNSIGNED_INT16 => (16, Number::Uint),
+        Format::HIP_AD_FORMAT_UNSIGNED_INT32 => (32, Number::Uint),
+        Format::HIP_AD_FORMAT_SIGNED_INT8 => (8, Number::Sint),
+        Format::HIP_AD_FORMAT_SIGNED_INT16 => (16, Number::Sint),
+        Format::HIP_AD_FORMAT_SIGNED_INT32 => (32, Number::Sint),
+        Format::HIP_AD_FORMAT_HALF => (16, Number::Float),
+        Format::HIP_AD_FORMAT_FLOAT => (32, Number::Float),
+        Format(other) => {
+            return Err(Failure::value(format_args!(
+                "{other:#x} is not a format of elements"
+            )));
+        }
+    };
+    // 3 channels have no format here.
+    let elements = Elements::new(count as usize, bits, number).filter(|_| count != 3);
+    let elements = elements.ok_or_else(|| {
+        Failure::value(format_args!(
+            "elements of {count} channels of {bits} bits; a texture has 1, 2 or 4 channels"
+        ))
+    })?;
+    // CLR ignores it for fewer channels.
+    match srgb && count == 4 {
+        true => elements.in_srgb().ok_or_else(|| {
+            Failure::value("sRGB is for four channels of 8 bits, read as normalized floats (1)")
+        }),
+        false => Ok(elements),
+    }
 }
 
-impl Elements {
-    fn new(desc: hipChannelFormatDesc, read_mode: c_uint) -> Result<Self, Failure> {
-        let hipChannelFormatDesc { x, y, z, w, f } = desc;
-        let all = [x, y, z, w];
-        let components = all.iter().take_while(|bits| **bits == x).count();
-        let unlike = all[components..].iter().any(|bits| *bits != 0);
-        let data = match (x, components) {
-            _ if unlike => None,
-            (8, 1) => Some(1),
-            (16, 1) => Some(2),
-            (8, 2) => Some(3),
-            (32, 1) => Some(4),
-            (16, 2) => Some(5),
-            (8, 4) => Some(10),
-            (32, 2) => Some(11),
-            (16, 4) => Some(12),
-            (32, 4) => Some(14),
-            _ => None,
-        };
-        let number = match (f, read_mode, x) {
-            (Kind::hipChannelFormatKindUnsigned, 1, 8 | 16) => Some(0),
-            (Kind::hipChannelFormatKindSigned, 1, 8 | 16) => Some(1),
-            (Kind::hipChannelFormatKindUnsigned, 0, _) => Some(4),
-            (Kind::hipChannelFormatKindSigned, 0, _) => Some(5),
-            (Kind::hipChannelFormatKindFloat, 0 | 1, 16 | 32) => Some(7),
-            _ => None,
-        };
-        let (Some(data), Some(number)) = (data, number) else {
-            return Err(Failure::value(format_args!(
-                "elements of {x}, {y}, {z} and {w} bits, of kind {} and read in mode {read_mode}; a texture has 1, 2 \
-                 or 4 components of the same 8, 16 or 32 bits, floats (2) of 16 or 32, and reads integers of 8 or 16 \
-                 as floats (1)",
-                f.0
-            )));
-        };
-        Ok(Elements {
-            bytes: x as u32 / 8 * components as u32,
-            components: components as u32,
-            formats: (data, number),
-        })
-    }
+/// The channels of `hipResourceViewFormat`. Compressed ones have none.
+fn view_channels(format: c_uint) -> Result<Channels, Failure> {
+    const FORMATS: [Format; 8] = [
+        Format::HIP_AD_FORMAT_UNSIGNED_INT8,
+        Format::HIP_AD_FORMAT_SIGNED_INT8,
+        Format::HIP_AD_FORMAT_UNSIGNED_INT16,
+        Format::HIP_AD_FORMAT_SIGNED_INT16,
+        Format::HIP_AD_FORMAT_UNSIGNED_INT32,
+        Format::HIP_AD_FORMAT_SIGNED_INT32,
+        Format::HIP_AD_FORMAT_HALF,
+        Format::HIP_AD_FORMAT_FLOAT,
+    ];
+    let index = format.wrapping_sub(1) as usize;
+    let found = FORMATS
+        .get(index / 3)
+        .map(|found| (*found, 1 << (index % 3)));
+    found.ok_or_else(|| {
+        Failure::value(format_args!(
+            "a view of format {format}; the emulator has those from 1 to 24"
+        ))
+    })
+}
 
-    /// The buffer resource for `count` elements. Fields: AMD's CDNA4 ISA guide, «Buffer resource descriptor». Missing
-    /// components read as 0, a missing last one as 1 (OpenCL's image channel orders, as in clr).
-    fn resource(&self, base: u64, count: u32) -> [u32; 4] {
-        let selects = (0..4).map(|register| match register {
-            _ if register < self.components => 4 + register,
-            3 => 1,
-            _ => 0,
-        });
-        let selects = selects.rev().fold(0, |bits, select| bits << 3 | select);
-        let (data, number) = self.formats;
-        [
-            base as u32,
-            (base >> 32) as u32 & 0xffff | self.bytes << 16,
-            count,
-            selects | number << 12 | data << 15,
-        ]
+/// HSA's numbers of the channels' type and order, which surface functions read.
+fn hsa_numbers((format, count): Channels, read_mode: c_uint, srgb: bool) -> [u32; 2] {
+    let normalized = read_mode == NORMALIZED_FLOAT;
+    let kind = match format {
+        Format::HIP_AD_FORMAT_SIGNED_INT8 if normalized => 0,
+        Format::HIP_AD_FORMAT_SIGNED_INT16 if normalized => 1,
+        Format::HIP_AD_FORMAT_UNSIGNED_INT8 if normalized => 2,
+        Format::HIP_AD_FORMAT_UNSIGNED_INT16 if normalized => 3,
+        Format::HIP_AD_FORMAT_SIGNED_INT8 => 8,
+        Format::HIP_AD_FORMAT_SIGNED_INT16 => 9,
+        Format::HIP_AD_FORMAT_SIGNED_INT32 => 10,
+        Format::HIP_AD_FORMAT_UNSIGNED_INT8 => 11,
+        Format::HIP_AD_FORMAT_UNSIGNED_INT16 => 12,
+        Format::HIP_AD_FORMAT_UNSIGNED_INT32 => 13,
+        Format::HIP_AD_FORMAT_HALF => 14,
+        _ => 15,
+    };
+    let order = match count {
+        1 => 1,
+        2 => 3,
+        _ if srgb => 14,
+        _ => 8,
+    };
+    [kind, order]
+}
+
+/// The image of an array, read in a mode, as elements of some channels.
+fn array_image(
+    array: &Array,
+    channels: Channels,
+    read_mode: c_uint,
+    srgb: bool,
+) -> Result<Image, Failure> {
+    let elements = elements(channels, read_mode, srgb)?;
+    if elements.bytes() as usize != array.element_bytes() {
+        return Err(Failure::value(format_args!(
+            "a view with elements of {} bytes; the array has {}",
+            elements.bytes(),
+            array.element_bytes()
+        )));
+    }
+    let size = array.image_size();
+    let fits = size
+        .iter()
+        .zip(Image::LIMITS)
+        .all(|(size, limit)| *size <= limit as usize);
+    if !fits {
+        let [width, height, depth] = size;
+        let [w, h, d] = Image::LIMITS;
+        return Err(Failure::value(format_args!(
+            "an array of {width} × {height} × {depth} elements; a texture or surface has at most {w} × {h} × {d}"
+        )));
+    }
+    Ok(Image::new(
+        array.base(),
+        array.shape(),
+        elements,
+        size.map(|size| size as u32),
+        array.row_bytes() as u64,
+    ))
+}
+
+/// Memory that a resource names, if it is allocated, aligned and large enough.
+fn memory(device: &Device, resource: &hipResourceDesc, bytes: usize) -> Result<u64, Failure> {
+    let base = resource.devPtr.addr() as u64;
+    let room = device.memory.find(base).map_or(0, |info| info.end() - base);
+    if bytes == 0 || bytes as u64 > room || !base.is_multiple_of(ALIGNMENT) {
+        return Err(Failure::value(format_args!(
+            "{bytes} bytes at {base:#x}, of which {room} are allocated; a texture has at least one element, in one \
+             allocation, from a multiple of {ALIGNMENT} on"
+        )));
+    }
+    Ok(base)
+}
+
+/// The resource of a texture, with what device code reads behind it.
+fn resource_words(
+    device: &Device,
+    resource: &hipResourceDesc,
+    texture: &hipTextureDesc,
+    view: Option<&hipResourceViewDesc>,
+) -> Result<Vec<u32>, Failure> {
+    let gpu = device.config.gpu;
+    let (mode, srgb) = (texture.readMode, texture.sRGB == 1);
+    let words_of = |image: &Image, channels, width: usize| {
+        let mut words = image.words(gpu).to_vec();
+        words.extend(hsa_numbers(channels, mode, srgb));
+        words.push(width as u32);
+        words
+    };
+    match resource.resType {
+        Type::hipResourceTypeArray => {
+            let array = array_of(resource.devPtr.cast())?;
+            if array.description.Depth > 0 && texture.filterMode == LINEAR && gpu == Gpu::Gfx90a {
+                return Err(not_supported(format_args!(
+                    "{gpu} has no linear filter for arrays with a depth"
+                )));
+            }
+            let channels = match view {
+                Some(view) => view_channels(view.format)?,
+                None => (array.description.Format, array.description.NumChannels),
+            };
+            let image = array_image(&array, channels, mode, srgb)?;
+            Ok(words_of(&image, channels, array.description.Width))
+        }
+        Type::hipResourceTypeLinear => {
+            let channels = array::format(resource.desc)?;
+            let elements = elements(channels, mode, srgb)?;
+            let bytes = resource.sizeInBytes;
+            let base = memory(device, resource, bytes)?;
+            let count = u32::try_from(bytes / elements.bytes() as usize).unwrap_or(0);
+            if count == 0 {
+                return Err(Failure::value(format_args!(
+                    "{bytes} bytes for elements of {}; a texture has from 1 to {} elements",
+                    elements.bytes(),
+                    u32::MAX
+                )));
+            }
+            let buffer = elements.buffer(gpu, base, count);
+            let buffer = buffer.ok_or_else(|| Failure::value("linear memory is not sRGB"))?;
+            let mut words = buffer.to_vec();
+            words.resize(8, 0);
+            words.extend(hsa_numbers(channels, mode, false));
+            words.push(count);
+            Ok(words)
+        }
+        Type::hipResourceTypePitch2D => {
+            let channels = array::format(resource.desc)?;
+            let elements = elements(channels, mode, srgb)?;
+            let (width, height) = (resource.sizeInBytes, resource.height);
+            let (row, pitch) = (
+                width.saturating_mul(elements.bytes() as usize),
+                resource.pitchInBytes,
+            );
+            let [most_columns, most_rows, _] = Image::LIMITS.map(|limit| limit as usize);
+            let sizes = (1..=most_columns).contains(&width) && (1..=most_rows).contains(&height);
+            let most = most_columns * elements.bytes() as usize;
+            let rows = pitch >= row && pitch <= most && pitch.is_multiple_of(ROW_ALIGNMENT);
+            if !sizes || !rows {
+                return Err(Failure::value(format_args!(
+                    "{height} rows of {width} elements of {} bytes, {pitch} bytes apart; a texture has up to \
+                     {most_rows} rows of up to {most_columns} elements, a multiple of {ROW_ALIGNMENT} bytes and at \
+                     most {most} bytes apart",
+                    elements.bytes(),
+                )));
+            }
+            let base = memory(device, resource, pitch * (height - 1) + row)?;
+            let size = [width as u32, height as u32, 1];
+            let image = Image::new(base, Shape::D2, elements, size, pitch as u64);
+            Ok(words_of(&image, channels, width))
+        }
+        other => Err(not_supported(format_args!(
+            "a resource of type {}; ROCm on Linux has arrays (0), linear memory (2) and pitched memory (3)",
+            other.0
+        ))),
+    }
+}
+
+/// The sampler of a texture. All axes have the address mode of the first.
+fn sampler(kind: Type, texture: &hipTextureDesc) -> Result<Sampler, Failure> {
+    let normalized = texture.normalizedCoords != 0;
+    // CLR ignores both for linear memory.
+    let is_linear = kind == Type::hipResourceTypeLinear;
+    let clamp = match texture.addressMode[0] {
+        _ if is_linear => Clamp::Wrap,
+        WRAP | MIRROR if !normalized => Clamp::LastTexel,
+        WRAP => Clamp::Wrap,
+        CLAMP => Clamp::LastTexel,
+        MIRROR => Clamp::Mirror,
+        BORDER => Clamp::Border,
+        other => {
+            return Err(Failure::value(format_args!(
+                "{other} is not an address mode; they are 0 to 3"
+            )));
+        }
+    };
+    let linear = match texture.filterMode {
+        _ if is_linear => false,
+        POINT => false,
+        LINEAR => true,
+        other => {
+            return Err(Failure::value(format_args!(
+                "{other} is not a filter mode; they are 0 and 1"
+            )));
+        }
+    };
+    Ok(Sampler::new(clamp, normalized, linear))
+}
+
+/// Puts an object into device memory.
+fn make(device: &Arc<Device>, words: &[u32], by: MadeBy) -> Result<*mut (), Failure> {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let all = 4 * (IMAGE_DWORDS + SAMPLER_DWORDS);
+    let place = device.allocate(all, by, 0)?;
+    let address = place.addr() as u64;
+    device.memory.fill(address, &[0], all)?;
+    device.memory.write(address, &bytes)?;
+    Ok(place.cast())
+}
+
+fn device_with_images() -> Result<Arc<Device>, Failure> {
+    let device = Runtime::get().current()?;
+    let gpu = device.config.gpu;
+    match has_images(gpu) {
+        true => Ok(device),
+        false => Err(not_supported(format_args!("{gpu} has no images"))),
+    }
+}
+
+fn create_texture(
+    object: Out<hipTextureObject_t>,
+    resource: hipResourceDesc,
+    texture: hipTextureDesc,
+    view: Option<hipResourceViewDesc>,
+) -> Result<(), Failure> {
+    let device = device_with_images()?;
+    if view.is_some() && resource.resType != Type::hipResourceTypeArray {
+        return Err(Failure::value("only an array has a view"));
+    }
+    if texture.maxAnisotropy != 0 || texture.mipmapLevelBias != 0.0 {
+        return Err(not_supported(format_args!(
+            "a texture with anisotropy or a bias of levels; ROCm has neither"
+        )));
+    }
+    if texture.readMode > NORMALIZED_FLOAT {
+        return Err(Failure::value(format_args!(
+            "{} is not a read mode; they are 0 and 1",
+            texture.readMode
+        )));
+    }
+    let mut words = resource_words(&device, &resource, &texture, view.as_ref())?;
+    words.resize(IMAGE_DWORDS, 0);
+    words.extend(sampler(resource.resType, &texture)?.words());
+    let described = Described {
+        resource,
+        texture,
+        view: view.unwrap_or(hipResourceViewDesc::ZERO),
+    };
+    object.set(make(&device, &words, MadeBy::Texture(described.into()))?.cast());
+    Ok(())
+}
+
+/// What a texture object was made from.
+fn described(object: hipTextureObject_t) -> Result<Described, Failure> {
+    device_with_images()?;
+    let is_texture = |by: &MadeBy| matches!(by, MadeBy::Texture(_));
+    match find(object.cast(), &is_texture, "hipCreateTextureObject")?
+        .1
+        .by
+    {
+        MadeBy::Texture(described) => Ok(*described),
+        _ => Err(Failure::value("not a texture object")),
     }
 }
 
@@ -107,64 +375,234 @@ pub(super) unsafe fn hipCreateTextureObject(
     object: *mut hipTextureObject_t,
     resource: *const hipResourceDesc,
     texture: *const hipTextureDesc,
-    view: *const c_void,
+    view: *const hipResourceViewDesc,
 ) -> Result<(), Failure> {
     let object = out!(object);
     let (resource, texture) = (read!(resource), read!(texture));
-    let device = Runtime::get().current()?;
-    let gpu = device.config.gpu;
-    if !has_images(gpu) {
-        return Err(not_supported(format_args!("{gpu} has no images")));
-    }
-    if gpu.family() != Family::Cdna {
-        return Err(not_supported(format_args!(
-            "the emulator has no textures on {gpu}, only on {} and {}",
-            Gpu::Gfx908,
-            Gpu::Gfx90a
-        )));
-    }
-    if resource.resType != hipResourceType::hipResourceTypeLinear {
-        return Err(not_supported(format_args!(
-            "a resource of type {}; the emulator has textures of linear memory (2) only",
-            resource.resType.0
-        )));
-    }
-    if !view.is_null() {
-        return Err(Failure::value("linear memory has no view"));
-    }
-    let levels = [
-        texture.mipmapLevelBias,
-        texture.minMipmapLevelClamp,
-        texture.maxMipmapLevelClamp,
-    ];
-    let border = texture.addressMode[0] == ADDRESS_MODE_BORDER;
-    if border || texture.maxAnisotropy != 0 || texture.sRGB != 0 || levels != [0.0; 3] {
-        return Err(not_supported(format_args!(
-            "a texture with a border, anisotropy, levels or colours in sRGB"
-        )));
-    }
-    let elements = Elements::new(resource.desc, texture.readMode)?;
-    let (base, bytes) = (resource.devPtr.addr() as u64, resource.sizeInBytes);
-    let room = device.memory.find(base).map_or(0, |info| info.end() - base);
-    let count = u32::try_from(bytes / elements.bytes as usize).unwrap_or(0);
-    if count == 0 || bytes as u64 > room || base % ALIGNMENT != 0 {
-        return Err(Failure::value(format_args!(
-            "{bytes} bytes at {base:#x}, of which {room} are allocated; a texture has at least one element and at most \
-             {} in one allocation, from a multiple of {ALIGNMENT} on",
-            u32::MAX
-        )));
-    }
-    let words = elements.resource(base, count);
-    let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let place = device.allocate(OBJECT_BYTES, MadeBy::Texture, 0)?;
-    let address = place.addr() as u64;
-    device.memory.fill(address, &[0], OBJECT_BYTES)?;
-    device.memory.write(address, &words)?;
-    object.set(place.cast());
-    Ok(())
+    let view = match view.is_null() {
+        true => None,
+        false => Some(read!(view)),
+    };
+    create_texture(object, resource, texture, view)
 }
 
 pub(super) unsafe fn hipDestroyTextureObject(object: hipTextureObject_t) -> Result<(), Failure> {
-    let is_texture = |by: &MadeBy| matches!(by, MadeBy::Texture);
+    let is_texture = |by: &MadeBy| matches!(by, MadeBy::Texture(_));
     free(object.cast(), is_texture, "hipCreateTextureObject")
+}
+
+pub(super) unsafe fn hipGetTextureObjectResourceDesc(
+    resource: *mut hipResourceDesc,
+    object: hipTextureObject_t,
+) -> Result<(), Failure> {
+    let resource = out!(resource);
+    resource.set(described(object)?.resource);
+    Ok(())
+}
+
+pub(super) unsafe fn hipGetTextureObjectResourceViewDesc(
+    view: *mut hipResourceViewDesc,
+    object: hipTextureObject_t,
+) -> Result<(), Failure> {
+    let view = out!(view);
+    view.set(described(object)?.view);
+    Ok(())
+}
+
+pub(super) unsafe fn hipGetTextureObjectTextureDesc(
+    texture: *mut hipTextureDesc,
+    object: hipTextureObject_t,
+) -> Result<(), Failure> {
+    let texture = out!(texture);
+    texture.set(described(object)?.texture);
+    Ok(())
+}
+
+/// Bits of a driver's texture description.
+const READ_AS_INTEGER: c_uint = 1;
+const NORMALIZED_COORDINATES: c_uint = 2;
+const SRGB: c_uint = 0x10;
+
+/// The runtime's form of a driver's description.
+fn from_driver(resource: &HIP_RESOURCE_DESC) -> Result<hipResourceDesc, Failure> {
+    let kind = Type(resource.resType);
+    let common = hipResourceDesc {
+        resType: kind,
+        devPtr: resource.devPtr,
+        ..hipResourceDesc::ZERO
+    };
+    Ok(match kind {
+        Type::hipResourceTypeLinear | Type::hipResourceTypePitch2D => hipResourceDesc {
+            desc: array::channels(resource.format, resource.numChannels)?,
+            sizeInBytes: resource.sizeInBytes,
+            height: resource.height,
+            pitchInBytes: resource.pitchInBytes,
+            ..common
+        },
+        _ => common,
+    })
+}
+
+fn texture_from_driver(texture: &HIP_TEXTURE_DESC) -> hipTextureDesc {
+    let has = |bit: c_uint| texture.flags & bit != 0;
+    hipTextureDesc {
+        addressMode: texture.addressMode,
+        filterMode: texture.filterMode,
+        readMode: c_uint::from(!has(READ_AS_INTEGER)),
+        sRGB: has(SRGB).into(),
+        borderColor: texture.borderColor,
+        normalizedCoords: has(NORMALIZED_COORDINATES).into(),
+        maxAnisotropy: texture.maxAnisotropy,
+        mipmapFilterMode: texture.mipmapFilterMode,
+        mipmapLevelBias: texture.mipmapLevelBias,
+        minMipmapLevelClamp: texture.minMipmapLevelClamp,
+        maxMipmapLevelClamp: texture.maxMipmapLevelClamp,
+    }
+}
+
+fn texture_for_driver(texture: &hipTextureDesc) -> HIP_TEXTURE_DESC {
+    let bit = |set: bool, bit| if set { bit } else { 0 };
+    HIP_TEXTURE_DESC {
+        addressMode: texture.addressMode,
+        filterMode: texture.filterMode,
+        flags: bit(texture.readMode == 0, READ_AS_INTEGER)
+            | bit(texture.sRGB != 0, SRGB)
+            | bit(texture.normalizedCoords != 0, NORMALIZED_COORDINATES),
+        maxAnisotropy: texture.maxAnisotropy,
+        mipmapFilterMode: texture.mipmapFilterMode,
+        mipmapLevelBias: texture.mipmapLevelBias,
+        minMipmapLevelClamp: texture.minMipmapLevelClamp,
+        maxMipmapLevelClamp: texture.maxMipmapLevelClamp,
+        borderColor: texture.borderColor,
+        ..HIP_TEXTURE_DESC::ZERO
+    }
+}
+
+/// The driver's and the runtime's descriptions of views begin alike.
+fn view_from_driver(view: &HIP_RESOURCE_VIEW_DESC) -> hipResourceViewDesc {
+    hipResourceViewDesc {
+        format: view.format,
+        width: view.width,
+        height: view.height,
+        depth: view.depth,
+        firstMipmapLevel: view.firstMipmapLevel,
+        lastMipmapLevel: view.lastMipmapLevel,
+        firstLayer: view.firstLayer,
+        lastLayer: view.lastLayer,
+    }
+}
+
+pub(super) unsafe fn hipTexObjectCreate(
+    object: *mut hipTextureObject_t,
+    resource: *const HIP_RESOURCE_DESC,
+    texture: *const HIP_TEXTURE_DESC,
+    view: *const HIP_RESOURCE_VIEW_DESC,
+) -> Result<(), Failure> {
+    let object = out!(object);
+    let (resource, texture) = (read!(resource), read!(texture));
+    let view = match view.is_null() {
+        true => None,
+        false => Some(view_from_driver(&read!(view))),
+    };
+    create_texture(
+        object,
+        from_driver(&resource)?,
+        texture_from_driver(&texture),
+        view,
+    )
+}
+
+pub(super) unsafe fn hipTexObjectDestroy(object: hipTextureObject_t) -> Result<(), Failure> {
+    // SAFETY: the same function.
+    unsafe { hipDestroyTextureObject(object) }
+}
+
+pub(super) unsafe fn hipTexObjectGetResourceDesc(
+    resource: *mut HIP_RESOURCE_DESC,
+    object: hipTextureObject_t,
+) -> Result<(), Failure> {
+    let out = out!(resource);
+    let resource = described(object)?.resource;
+    let common = HIP_RESOURCE_DESC {
+        resType: resource.resType.0,
+        devPtr: resource.devPtr,
+        ..HIP_RESOURCE_DESC::ZERO
+    };
+    out.set(match resource.resType {
+        Type::hipResourceTypeLinear | Type::hipResourceTypePitch2D => {
+            let (format, count) = array::format(resource.desc)?;
+            HIP_RESOURCE_DESC {
+                format,
+                numChannels: count,
+                sizeInBytes: resource.sizeInBytes,
+                height: resource.height,
+                pitchInBytes: resource.pitchInBytes,
+                ..common
+            }
+        }
+        _ => common,
+    });
+    Ok(())
+}
+
+pub(super) unsafe fn hipTexObjectGetResourceViewDesc(
+    view: *mut HIP_RESOURCE_VIEW_DESC,
+    object: hipTextureObject_t,
+) -> Result<(), Failure> {
+    let out = out!(view);
+    let view = described(object)?.view;
+    out.set(HIP_RESOURCE_VIEW_DESC {
+        format: view.format,
+        width: view.width,
+        height: view.height,
+        depth: view.depth,
+        firstMipmapLevel: view.firstMipmapLevel,
+        lastMipmapLevel: view.lastMipmapLevel,
+        firstLayer: view.firstLayer,
+        lastLayer: view.lastLayer,
+        ..HIP_RESOURCE_VIEW_DESC::ZERO
+    });
+    Ok(())
+}
+
+pub(super) unsafe fn hipTexObjectGetTextureDesc(
+    texture: *mut HIP_TEXTURE_DESC,
+    object: hipTextureObject_t,
+) -> Result<(), Failure> {
+    let out = out!(texture);
+    out.set(texture_for_driver(&described(object)?.texture));
+    Ok(())
+}
+
+pub(super) unsafe fn hipCreateSurfaceObject(
+    object: *mut hipSurfaceObject_t,
+    resource: *const hipResourceDesc,
+) -> Result<(), Failure> {
+    let device = device_with_images()?;
+    let (object, resource) = (out!(object), read!(resource));
+    if resource.resType != Type::hipResourceTypeArray {
+        return Err(Failure::value(format_args!(
+            "a resource of type {}; a surface is an array (0)",
+            resource.resType.0
+        )));
+    }
+    let array = array_of(resource.devPtr.cast())?;
+    let flags = array.description.Flags;
+    if flags != 0 && flags & hipArraySurfaceLoadStore == 0 {
+        return Err(Failure::value(format_args!(
+            "an array with flags {flags:#x}; that of a surface has {hipArraySurfaceLoadStore:#x}, or none"
+        )));
+    }
+    let channels = (array.description.Format, array.description.NumChannels);
+    let image = array_image(&array, channels, 0, false)?;
+    let mut words = image.words(device.config.gpu).to_vec();
+    words.extend(hsa_numbers(channels, 0, false));
+    words.push(array.description.Width as u32);
+    object.set(make(&device, &words, MadeBy::Surface)?.cast());
+    Ok(())
+}
+
+pub(super) unsafe fn hipDestroySurfaceObject(object: hipSurfaceObject_t) -> Result<(), Failure> {
+    let is_surface = |by: &MadeBy| matches!(by, MadeBy::Surface);
+    free(object.cast(), is_surface, "hipCreateSurfaceObject")
 }

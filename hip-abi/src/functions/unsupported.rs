@@ -1,4 +1,4 @@
-//! Functions of HIP that this project does not support: textures except of linear memory, surfaces, mipmapped arrays,
+//! Functions of HIP that this project does not support: texture references, mipmapped arrays,
 //! graphics and external memory.
 
 /// Calls the macro `callback` with the names of all HIP functions that the emulator does not implement. A library still
@@ -11,10 +11,8 @@ macro_rules! for_each_unsupported_hip_function {
             hipBindTexture2D
             hipBindTextureToArray
             hipBindTextureToMipmappedArray
-            hipCreateSurfaceObject
             hipDestroyExternalMemory
             hipDestroyExternalSemaphore
-            hipDestroySurfaceObject
             hipDeviceGetTexture1DLinearMaxWidth
             hipExternalMemoryGetMappedBuffer
             hipExternalMemoryGetMappedMipmappedArray
@@ -22,9 +20,6 @@ macro_rules! for_each_unsupported_hip_function {
             hipGLGetDevices
             hipGetMipmappedArrayLevel
             hipGetTextureAlignmentOffset
-            hipGetTextureObjectResourceDesc
-            hipGetTextureObjectResourceViewDesc
-            hipGetTextureObjectTextureDesc
             hipGetTextureReference
             hipGraphAddBatchMemOpNode
             hipGraphAddExternalSemaphoresSignalNode
@@ -57,11 +52,6 @@ macro_rules! for_each_unsupported_hip_function {
             hipProfilerStart
             hipProfilerStop
             hipSignalExternalSemaphoresAsync
-            hipTexObjectCreate
-            hipTexObjectDestroy
-            hipTexObjectGetResourceDesc
-            hipTexObjectGetResourceViewDesc
-            hipTexObjectGetTextureDesc
             hipTexRefGetAddress
             hipTexRefGetAddressMode
             hipTexRefGetArray

@@ -1,7 +1,8 @@
-//! Arrays: memory of elements in up to three dimensions. Here their rows follow each other.
+//! Arrays: memory of elements in up to three dimensions, as linear images of their GPU.
 
 use std::sync::{Arc, LazyLock};
 
+use ferrowave_emulator::exec::image::{Image, Shape};
 use ferrowave_gpu::Gpu;
 use ferrowave_hip_abi::{
     HIP_ARRAY3D_DESCRIPTOR, hipArray, hipArray_Format as Format, hipArrayLayered,
@@ -22,6 +23,8 @@ pub(crate) struct Array {
     /// The first element's address.
     base: u64,
     element_bytes: usize,
+    /// Bytes from a row to the next.
+    row_bytes: usize,
 }
 
 /// Arrays by handle.
@@ -111,17 +114,22 @@ impl Array {
         if !exists {
             return Err(failure(&description, "does not exist"));
         }
-        let sizes = [element_bytes, width, height.max(1), depth.max(1)];
-        let bytes = sizes.into_iter().try_fold(1_usize, usize::checked_mul);
+        let alignment = Image::row_alignment(device.row.gpu) as usize;
+        let row_bytes = width.checked_mul(element_bytes);
+        let row_bytes = row_bytes.and_then(|bytes| bytes.checked_next_multiple_of(alignment));
+        let sizes = [Some(height.max(1)), Some(depth.max(1))].into_iter();
+        let bytes = sizes.fold(row_bytes, |all, count| all?.checked_mul(count?));
         let bytes = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
-        let bytes =
-            bytes.ok_or_else(|| failure(&description, "is larger than an address space"))?;
+        let (Some(row_bytes), Some(bytes)) = (row_bytes, bytes) else {
+            return Err(failure(&description, "is larger than an address space"));
+        };
         let base = device.allocate(bytes, MadeBy::Array, 0)?.addr() as u64;
         Ok(Arc::new(Array {
             device,
             description,
             base,
             element_bytes,
+            row_bytes,
         }))
     }
 
@@ -140,6 +148,42 @@ impl Array {
 
     pub(crate) const fn element_bytes(&self) -> usize {
         self.element_bytes
+    }
+
+    pub(crate) const fn base(&self) -> u64 {
+        self.base
+    }
+
+    pub(crate) const fn row_bytes(&self) -> usize {
+        self.row_bytes
+    }
+
+    /// Its dimensions as an image's.
+    pub(crate) const fn shape(&self) -> Shape {
+        let HIP_ARRAY3D_DESCRIPTOR {
+            Height,
+            Depth,
+            Flags,
+            ..
+        } = self.description;
+        match (Flags & hipArrayLayered != 0, Height, Depth) {
+            (true, 0, _) => Shape::D1Array,
+            (true, ..) => Shape::D2Array,
+            (false, 0, _) => Shape::D1,
+            (false, _, 0) => Shape::D2,
+            (false, ..) => Shape::D3,
+        }
+    }
+
+    /// Width, height, and depth or layers; 1 for those that it lacks.
+    pub(crate) fn image_size(&self) -> [usize; 3] {
+        let HIP_ARRAY3D_DESCRIPTOR {
+            Width,
+            Height,
+            Depth,
+            ..
+        } = self.description;
+        [Width, Height.max(1), Depth.max(1)]
     }
 
     /// Whether its layers are rows, which copies address as such.
@@ -185,10 +229,10 @@ impl Array {
                 of.depth, of.height, of.width, all.depth, all.height, all.width
             )));
         }
-        let layer = all.width * all.height;
+        let layer = self.row_bytes * all.height;
         Ok(Side {
-            address: self.base + (z * layer + y * all.width + x) as u64,
-            pitch: all.width,
+            address: self.base + (z * layer + y * self.row_bytes + x) as u64,
+            pitch: self.row_bytes,
             layer,
         })
     }

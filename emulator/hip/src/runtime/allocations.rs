@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use ferrowave_hip_abi as abi;
+use ferrowave_hip_abi::{self as abi, hipResourceDesc, hipResourceViewDesc, hipTextureDesc};
 
 use super::{graph_memories::Reserved, pool_memory::PoolMemory};
 use crate::{handles, task::Task};
@@ -39,8 +39,22 @@ pub(crate) enum MadeBy {
     /// Physical memory that the program mapped.
     Mapped,
     Registered,
-    Texture,
+    Surface,
+    Texture(Box<Described>),
 }
+
+/// What a texture was made from.
+#[derive(Clone)]
+pub(crate) struct Described {
+    pub(crate) resource: hipResourceDesc,
+    pub(crate) texture: hipTextureDesc,
+    pub(crate) view: hipResourceViewDesc,
+}
+
+// SAFETY: the address of its memory is only a number here.
+unsafe impl Send for Described {}
+// SAFETY: as above.
+unsafe impl Sync for Described {}
 
 impl Made {
     /// Whether its pool, if it has one, keeps freed memory: from the work of a stream on, or from now on.
@@ -78,7 +92,8 @@ impl MadeBy {
             | MadeBy::Graph(_)
             | MadeBy::Imported
             | MadeBy::Mapped
-            | MadeBy::Texture => false,
+            | MadeBy::Surface
+            | MadeBy::Texture(_) => false,
         }
     }
 }

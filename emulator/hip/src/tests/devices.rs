@@ -60,7 +60,7 @@ fn a_device_says_what_it_is_in_every_way_alike() {
             ),
             (hipDeviceAttribute_t::hipDeviceAttributeMaxGridDimY, 65536),
             (hipDeviceAttribute_t::hipDeviceAttributeClockRate, 1_700_000),
-            (hipDeviceAttribute_t::hipDeviceAttributeImageSupport, 0),
+            (hipDeviceAttribute_t::hipDeviceAttributeImageSupport, 1),
             (hipDeviceAttribute_t::hipDeviceAttributeManagedMemory, 1),
             (
                 hipDeviceAttribute_t::hipDeviceAttributeMaxAvailableVgprsPerThread,

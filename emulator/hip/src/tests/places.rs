@@ -331,7 +331,7 @@ fn what_the_emulator_has_not_says_so() {
     let _device = TestDevice::new(Gpu::Gfx942);
     // SAFETY: the result pointers are valid; the function ignores its arguments.
     unsafe {
-        let name = c"hipCreateSurfaceObject".as_ptr();
+        let name = c"hipMallocMipmappedArray".as_ptr();
         let status = ptr::null_mut();
         let function: *mut c_void =
             result(|function| hipGetProcAddress(name, function, 600, 0, status));
@@ -339,7 +339,7 @@ fn what_the_emulator_has_not_says_so() {
         fails(
             function(),
             hipError_t::hipErrorNotSupported,
-            "no hipCreateSurfaceObject",
+            "no hipMallocMipmappedArray",
         );
     }
 }
