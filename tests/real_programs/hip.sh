@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Our own HIP programs in C++, built by Debian's clang with ROCm's headers: plain and compressed bundles, workgroups that wait
-# for each other, on one device and on several, kernels that print, assert and allocate, and atomic operations on fine-grained
-# memory.
+# for each other, on one device and on several, kernels that print, assert and allocate, atomic operations on fine-grained
+# memory, and textures.
 #
 #   hip.sh sample|full
 set -euo pipefail
@@ -30,6 +30,19 @@ for variant in $variants; do
     run_in_debian clang++ -x hip --rocm-path=/usr ${devices//gfx/--offload-arch=gfx} $device_library "-${variant#*-}" \
         -std=c++17 -O2 "$inside/${variant%%-*}.hip" -o "$inside/$variant" -L "$inside" -lamdhip64
 done
+textures="gfx908 gfx90a gfx1100 gfx1201"
+# shellcheck disable=SC2086 # Several options.
+run_in_debian clang++ -x hip --rocm-path=/usr ${textures//gfx/--offload-arch=gfx} "--rocm-device-lib-path=/$bitcode" -std=c++17 \
+    -O2 "$inside/textures.hip" -o "$inside/textures" -L "$inside" -lamdhip64
+for device in $textures; do
+    log=$work/$device-textures.log
+    if run_in_debian "FERROWAVE_DEVICE=emulator:$device" "$inside/textures" > "$log" 2>&1 && grep -qx passed "$log"; then
+        echo "passed $device"
+    else
+        echo "failed $device: $(tail -1 "$log")"
+    fi
+done > "$work/textures"
+results textures "$work/textures"
 for device in $devices; do
     export FERROWAVE_DEVICE=emulator:$device
     for variant in $variants; do

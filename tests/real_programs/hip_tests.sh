@@ -5,6 +5,8 @@
 # FERROWAVE_HIP_UNITS has the units to run, folders of `catch/unit`; by default a sample runs a few, the long form all that
 # need neither graphics nor another compiler.
 #
+# FERROWAVE_HIP_GPU has the GPU, gfx90a by default.
+#
 #   FERROWAVE_HIP_TESTS=DIRECTORY hip_tests.sh sample|full
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -16,7 +18,7 @@ llvm=$(basename "$(ls -d "$debian"/usr/lib/llvm-* | sort -V | tail -1)")
 debian "rocm-device-libs-${llvm#llvm-}"
 libraries
 
-gpu=gfx90a
+gpu=${FERROWAVE_HIP_GPU:-gfx90a}
 export FERROWAVE_DEVICE=emulator:$gpu
 if [ "$form" = sample ]; then
     units="event errorHandling executionControl occupancy vector_types"
@@ -27,6 +29,7 @@ units=${FERROWAVE_HIP_UNITS:-$units}
 
 # The programs stay in the cache: the compiler takes hours for all of them.
 root_of_tests=$debian/tmp/hip_tests
+[ "$gpu" = gfx90a ] || root_of_tests+=-$gpu
 inside=${root_of_tests#"$debian"}
 mkdir -p "$root_of_tests"
 cp -ru "$tests/catch" "$root_of_tests"
