@@ -362,7 +362,7 @@ fn create_texture(
 fn described(object: hipTextureObject_t) -> Result<Described, Failure> {
     device_with_images()?;
     let is_texture = |by: &MadeBy| matches!(by, MadeBy::Texture(_));
-    match find(object.cast(), &is_texture, "hipCreateTextureObject")?
+    match find(object.cast(), is_texture, "hipCreateTextureObject")?
         .1
         .by
     {

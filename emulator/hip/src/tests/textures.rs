@@ -478,9 +478,9 @@ fn surfaces_are_read_and_written_inside_only() {
             });
             let place = |n: usize| {
                 let mut place = places[n];
-                for axis in axes..3 {
+                for (axis, at) in place.iter_mut().enumerate().skip(axes) {
                     if flags == 0 || axis < 2 {
-                        place[axis] = 0;
+                        *at = 0;
                     }
                 }
                 let inside = place
