@@ -3,7 +3,7 @@
 mod target;
 pub(super) mod typed;
 
-use self::target::{IDXEN, OFFEN, RDNA, TFE, Target};
+use self::target::{GFX12, IDXEN, OFFEN, RDNA, TFE, Target};
 use super::{
     Context, Space, Wave,
     access::{self, Access, clear},
@@ -21,7 +21,12 @@ use ferrowave_isa::MemoryControl;
 pub(crate) fn address_control(gpu: Gpu, memory: &MemoryControl) -> u8 {
     let bit = |set: bool, bit: u8| if set { bit } else { 0 };
     let rdna = gpu.family() == Family::Rdna;
-    bit(memory.idxen, IDXEN) | bit(memory.offen, OFFEN) | bit(memory.tfe, TFE) | bit(rdna, RDNA)
+    let gfx12 = matches!(gpu, Gpu::Gfx1200 | Gpu::Gfx1201);
+    bit(memory.idxen, IDXEN)
+        | bit(memory.offen, OFFEN)
+        | bit(memory.tfe, TFE)
+        | bit(rdna, RDNA)
+        | bit(gfx12, GFX12)
 }
 
 /// Writes the status word of an access that touched only existing memory.

@@ -69,6 +69,8 @@ pub(super) const OFFEN: u8 = 2;
 pub(super) const TFE: u8 = 4;
 /// The resource is RDNA's.
 pub(super) const RDNA: u8 = 8;
+/// The GPU is of RDNA 4.
+pub(super) const GFX12: u8 = 16;
 
 /// Element size of CDNA's swizzled buffers: consecutive elements of a lane are apart. GFX9's resources have no field for it,
 /// and compilers interleave private memory by dwords.

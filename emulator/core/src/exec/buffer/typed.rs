@@ -6,13 +6,12 @@
 //! are 0. MTBUF's selection is the identity.
 //!
 //! A store writes each register to the component from which a load with the same selection would read it (the guide has
-//! no rule of its own). Of the components without a register, those with bytes of their own keep their memory (AMD's
-//! pseudocode writes component by component), and those that share a dword become 0 (not documented; memory is written
-//! in bytes).
+//! no rule of its own). Components without a register become 0, on gfx12 the first register's value (LLVM's subtarget
+//! features `DefaultComponentZero` and `DefaultComponentBroadcast`, by which it leaves registers out).
 
 use super::{
     put_status,
-    target::{RDNA, Target},
+    target::{GFX12, RDNA, Target},
 };
 use crate::exec::format::{Format, NoFormat};
 use crate::exec::{
@@ -250,22 +249,19 @@ fn store<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) ->
             .collect::<Vec<_>>(),
     };
     for components in units {
-        let sources: Vec<_> = components
-            .iter()
-            .filter_map(|&n| Some((data.format.place(n), data.register_of(n)?)))
-            .collect();
-        let Some((place, _)) = sources.first() else {
-            continue;
-        };
+        let place = data.format.place(components[0]);
         let access = match target.access(c, o, inside, place.at, place.bytes, true) {
             Ok(access) => access,
             Err(flow) => return flow,
         };
         access.each(|lane, address| {
-            let unit = sources.iter().fold(0, |unit, (place, number)| {
-                unit | data
-                    .format
-                    .in_unit(*place, source(w, o, &data.format, *number, lane))
+            let unit = components.iter().fold(0, |unit, &component| {
+                let value = match data.register_of(component) {
+                    Some(number) => source(w, o, &data.format, number, lane),
+                    None if o.control[2] & GFX12 != 0 => source(w, o, &data.format, 0, lane),
+                    None => 0,
+                };
+                unit | data.format.in_unit(data.format.place(component), value)
             });
             // SAFETY: the lane is active, so the unit's bytes were checked.
             unsafe { write_unit(access.moves, address, place.bytes, unit) };

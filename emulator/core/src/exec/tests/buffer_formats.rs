@@ -221,7 +221,6 @@ fn format_stores() {
             let mut result = vec![0; BYTES];
             memory.read(base, &mut result).unwrap();
             let number = NUMBERS[number];
-            let packed = widths.iter().any(|bits| bits % 8 != 0);
             for lane in 0..64 {
                 let at = 20 * lane;
                 let element = &bytes[at.min(BYTES - 16)..];
@@ -243,9 +242,7 @@ fn format_stores() {
                     *pattern = match value {
                         _ if !written => *pattern,
                         Some(value) => stored(number, widths[component], value),
-                        // Another component of this dword is written, which zeroes this one.
-                        None if packed && selects[..count].iter().any(|&s| is_of(s, &widths)) => 0,
-                        None => *pattern,
+                        None => 0,
                     };
                 }
                 let after = patterns(DATA[data], &result[at.min(BYTES - 16)..]);
@@ -268,11 +265,6 @@ fn format_stores() {
             }
         },
     );
-}
-
-/// Whether a select is a component of an element.
-fn is_of(select: u32, widths: &[u32]) -> bool {
-    select >= 4 && (select as usize) < 4 + widths.len()
 }
 
 #[test]

@@ -290,3 +290,38 @@ fn what_is_not_supported_stops_the_launch_by_name() {
         assert_eq!(wave.lanes(8).as_array()[0], 0, "{gpu}");
     }
 }
+
+#[test]
+fn buffers_get_missing_components_like_images() {
+    for gpu in [Gpu::Gfx90a, Gpu::Gfx1100, Gpu::Gfx1201] {
+        let memory = DeviceMemory::new(1 << 20);
+        let base = memory
+            .allocate(4096, AllocationKind::Device)
+            .expect("memory");
+        memory.fill(base, &[7], 4096).expect("its own memory");
+        let elements = Elements::new(4, 8, Number::Unorm).expect("a format");
+        let words = elements.buffer(gpu, base, 64).expect("a buffer");
+        let offset = if gpu == Gpu::Gfx1201 { "null" } else { "0" };
+        let store = format!("buffer_store_format_x v4, v0, s[8:11], {offset} idxen");
+        let bench = Bench::new(gpu, &[store.as_str()]);
+        for level in bench.levels() {
+            let mut wave = wave();
+            wave.set_lane_count(GpuLimits::of(gpu).wave_size);
+            for (register, word) in (RESOURCE..).zip(words) {
+                wave.set_scalar(register, word);
+            }
+            for lane in 0..64 {
+                wave.lanes_mut(0).as_mut_array()[lane] = lane as u32;
+                wave.lanes_mut(4).as_mut_array()[lane] = 0.2_f32.to_bits();
+            }
+            let result = bench.step_with(level, 0, &mut wave, &memory.view(), &mut []);
+            assert!(result.is_ok(), "{gpu}: {result:?}");
+            let mut element = [7; 4];
+            memory
+                .read(base + 4 * 9, &mut element)
+                .expect("its own memory");
+            let rest = if gpu == Gpu::Gfx1201 { 51 } else { 0 };
+            assert_eq!(element, [51, rest, rest, rest], "{gpu}");
+        }
+    }
+}
