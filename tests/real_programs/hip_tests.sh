@@ -13,7 +13,7 @@ set -euo pipefail
 
 tests=${FERROWAVE_HIP_TESTS:-}
 [ -d "$tests/catch/unit" ] || not_run "needs a checkout of AMD's hip-tests, named by FERROWAVE_HIP_TESTS"
-debian clang llvm lld g++ libamdhip64-dev libhiprtc6
+debian clang llvm lld g++ libamdhip64-dev libboost-dev libhiprtc6
 llvm=$(basename "$(ls -d "$debian"/usr/lib/llvm-* | sort -V | tail -1)")
 debian "rocm-device-libs-${llvm#llvm-}"
 libraries
