@@ -808,22 +808,8 @@ c_struct! {
 c_struct! {
     /// A view of a texture's array, in the driver's form of [`hipResourceViewDesc`].
     pub struct HIP_RESOURCE_VIEW_DESC of 112 bytes {
-        /// What its elements are made of.
-        0 format: c_uint,
-        /// Width in elements.
-        8 width: usize,
-        /// Height in elements.
-        16 height: usize,
-        /// Depth in elements.
-        24 depth: usize,
-        /// The first mipmap level.
-        32 firstMipmapLevel: c_uint,
-        /// The last mipmap level.
-        36 lastMipmapLevel: c_uint,
-        /// The first layer.
-        40 firstLayer: c_uint,
-        /// The last layer.
-        44 lastLayer: c_uint,
+        /// What the runtime's form has.
+        0 view: hipResourceViewDesc,
         /// Not used.
         48 reserved: [c_uint; 16],
     }

@@ -478,20 +478,6 @@ fn texture_for_driver(texture: &hipTextureDesc) -> HIP_TEXTURE_DESC {
     }
 }
 
-/// The driver's and the runtime's descriptions of views begin alike.
-fn view_from_driver(view: &HIP_RESOURCE_VIEW_DESC) -> hipResourceViewDesc {
-    hipResourceViewDesc {
-        format: view.format,
-        width: view.width,
-        height: view.height,
-        depth: view.depth,
-        firstMipmapLevel: view.firstMipmapLevel,
-        lastMipmapLevel: view.lastMipmapLevel,
-        firstLayer: view.firstLayer,
-        lastLayer: view.lastLayer,
-    }
-}
-
 pub(super) unsafe fn hipTexObjectCreate(
     object: *mut hipTextureObject_t,
     resource: *const HIP_RESOURCE_DESC,
@@ -502,7 +488,7 @@ pub(super) unsafe fn hipTexObjectCreate(
     let (resource, texture) = (read!(resource), read!(texture));
     let view = match view.is_null() {
         true => None,
-        false => Some(view_from_driver(&read!(view))),
+        false => Some(read!(view).view),
     };
     create_texture(
         object,
@@ -550,16 +536,8 @@ pub(super) unsafe fn hipTexObjectGetResourceViewDesc(
     object: hipTextureObject_t,
 ) -> Result<(), Failure> {
     let out = out!(view);
-    let view = described(object)?.view;
     out.set(HIP_RESOURCE_VIEW_DESC {
-        format: view.format,
-        width: view.width,
-        height: view.height,
-        depth: view.depth,
-        firstMipmapLevel: view.firstMipmapLevel,
-        lastMipmapLevel: view.lastMipmapLevel,
-        firstLayer: view.firstLayer,
-        lastLayer: view.lastLayer,
+        view: described(object)?.view,
         ..HIP_RESOURCE_VIEW_DESC::ZERO
     });
     Ok(())

@@ -1,7 +1,7 @@
 //! Image loads, stores and samples: those that HIP's device library uses.
 //!
-//! The resource and the sampler are in scalar registers; see [`resource`] and [`sampler`] for their fields, and for what
-//! they may be. An access whose place is outside the image reads 0 (and 1 in registers that select 1), as in typed buffers, and
+//! The resource and the sampler are in scalar registers; the modules `resource` and `sampler` have their
+//! fields, and say what they may be. An access whose place is outside the image reads 0 (and 1 in registers that select 1), as in typed buffers, and
 //! writes nothing. That also goes for the mipmap level of `image_load_mip` and `image_store_mip`, which must be 0:
 //! images have one level, as ROCm on Linux makes them.
 //!

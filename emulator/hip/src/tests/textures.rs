@@ -659,7 +659,9 @@ fn textures_say_what_they_were_made_from() {
             3
         );
         assert_eq!(
-            result(|view| hipTexObjectGetResourceViewDesc(view, object)).format,
+            result(|view| hipTexObjectGetResourceViewDesc(view, object))
+                .view
+                .format,
             0
         );
         let other = result(|same| hipGetTextureObjectResourceDesc(same, object));
