@@ -244,36 +244,29 @@ fn named<const C: usize>(
     let mut places = [None; LANES];
     for lane in lanes_of(w.active()) {
         let address = |n: u16| w.lanes(fields.register(n)).as_array()[lane];
-        let axis = |n: u16| {
-            if n < spatial.min(image.shape.axes()) {
-                address(n)
-            } else {
-                0
-            }
+        let if_there = |there: bool, n: u16| if there { address(n) } else { 0 };
+        let axis = |n: u16| if_there(n < spatial.min(image.shape.axes()), n);
+        let last = match image.shape {
+            Shape::D3 => axis(2),
+            _ => if_there(has_layer, spatial),
         };
-        let layer = if has_layer { address(spatial) } else { 0 };
-        let place = [
-            axis(0),
-            axis(1),
-            if image.shape == Shape::D3 {
-                axis(2)
-            } else {
-                layer
-            },
-        ];
-        let level = if more & LEVEL != 0 { address(count) } else { 0 };
+        let place = [axis(0), axis(1), last];
+        let level = if_there(more & LEVEL != 0, count);
         places[lane] = image.inside(place).filter(|_| level == 0);
     }
     places
 }
 
-/// The image of an operation, or what the operation does without one.
+/// The image of an operation, unless there is none or no lane needs it.
 fn image<const C: usize>(
     w: &Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     fields: &Fields,
 ) -> Result<Option<Image>, Flow> {
+    if w.active() == 0 {
+        return Ok(None);
+    }
     match Image::of(fields.layout, &words(w, &o.src[2])) {
         Ok(image) => Ok(Some(image)),
         Err(NoImage::Unbound) => Ok(None),
@@ -284,7 +277,6 @@ fn image<const C: usize>(
 fn load<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
     let fields = Fields::of(o);
     let image = match image(w, c, o, &fields) {
-        _ if w.active() == 0 => return Flow::Next,
         Ok(image) => image,
         Err(flow) => return flow,
     };
@@ -340,7 +332,6 @@ fn put<const C: usize>(
 fn store<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
     let fields = Fields::of(o);
     let image = match image(w, c, o, &fields) {
-        _ if w.active() == 0 => return Flow::Next,
         Ok(None) => return Flow::Next,
         Ok(Some(image)) => image,
         Err(flow) => return flow,
@@ -399,7 +390,6 @@ fn write(moves: Moves, address: u64, image: &Image, channels: &Texel) {
 fn sampled<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
     let fields = Fields::of(o);
     let image = match image(w, c, o, &fields) {
-        _ if w.active() == 0 => return Flow::Next,
         Ok(image) => image,
         Err(flow) => return flow,
     };

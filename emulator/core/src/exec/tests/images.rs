@@ -279,6 +279,15 @@ fn what_is_not_supported_stops_the_launch_by_name() {
                 "{gpu} {what}: {fault:?}"
             );
         }
+        // Without lanes, nothing is read.
+        let mut wave = prepared(gpu, &image);
+        wave.exec = 0;
+        wave.set_scalar(RESOURCE + 3, 11 << 28);
+        for index in 0..2 {
+            let result = bench.step_with(0, index, &mut wave, &memory.view(), &mut []);
+            assert!(result.is_ok(), "{gpu}: {result:?}");
+            assert_eq!(wave.lanes(8).as_array()[0], UNTOUCHED, "{gpu}");
+        }
         // An unbound image reads 0.
         let mut wave = prepared(gpu, &image);
         for register in RESOURCE..RESOURCE + 8 {
