@@ -154,6 +154,28 @@ fn split_counters_wait_for_their_own_operations() {
     }
 }
 
+/// The image is unbound, so that the sample reads 0.
+#[test]
+fn samples_are_counted_with_loads_or_in_a_counter_of_their_own() {
+    let body = |wait: &str| {
+        format!(
+            "  v_cvt_f32_u32_e32 v1, v0
+  image_sample_lz v2, v1, s[8:15], s[16:19] dmask:0x1 dim:SQ_RSRC_IMG_1D
+  {wait}
+  v_mov_b32_e32 v3, v2
+"
+        )
+    };
+    for (gpu, right, wrong) in [
+        (Gpu::Gfx1100, "s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(0)"),
+        (Gpu::Gfx1201, "s_wait_samplecnt 0x0", "s_wait_loadcnt 0x0"),
+    ] {
+        assert_eq!(waits(gpu, &body(right)), [], "{gpu}");
+        let used = ("register-read-in-flight", "v_mov_b32_e32 v3, v2".into());
+        assert_eq!(waits(gpu, &body(wrong)), [used], "{gpu}");
+    }
+}
+
 /// LLVM fills both halves of a register by two loads without a wait (`SIInsertWaitcnts`: loads of a kind complete in order).
 #[test]
 fn halves_are_loaded_one_after_the_other() {
