@@ -504,7 +504,13 @@ pub(super) fn quotient<const C: usize>(b: Binder<C>, op: Float32Quotient) -> Han
         Float32Quotient::v_div_fmas_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
-                fmas_lanes(w, o);
+                let sources = array(|slot| w.fetch(slot as u16, &o.src[slot]));
+                let fused = |[x, y, z]: [F; 3]| x.mul_add(y, z);
+                let scaled = super::lanes::vcc(w) & w.active();
+                match fast_results(w, false, sources, o.abs, o.neg, fused) {
+                    Some(result) if scaled == 0 => w.commit(o.dst, result),
+                    _ => fmas_lanes(w, o),
+                }
                 Flow::Next
             },
         ),

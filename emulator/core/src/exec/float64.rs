@@ -212,6 +212,16 @@ pub(super) fn other<const C: usize>(b: Binder<C>, op: Float64Other) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let vcc = vcc(w);
+                let sources: [[Fetched; 2]; 3] = array(|i| w.fetch64(i as u16, &o.src[i]));
+                let fused: [E; C] = chunks(|c| {
+                    let [x, y, z] = array(|i| modified(o, i, w.chunk64(sources[i], c)));
+                    x.mul_add(y, z)
+                });
+                let usual = w.mode.plain16_64() && !fused.iter().any(|r| r.is_nan().any());
+                if usual && vcc & w.active() == 0 {
+                    w.commit64(o.dst, fused.mapped(|r| r.to_bits()));
+                    return Flow::Next;
+                }
                 let settings = Double::settings(w.mode);
                 each_lane(w, o, 3, |lane, sources| {
                     if vcc >> lane & 1 == 1 {

@@ -48,6 +48,26 @@ fn ldexp<T: Format>(bits: u64, by: i32) -> u64 {
 /// `v_div_scale`: source 0, scaled (it is the denominator in source 1 or the numerator in source 2), and whether the
 /// quotient must be scaled back.
 pub(crate) fn scale<T: Format>(s0: u64, s1: u64, s2: u64) -> (u64, bool) {
+    match is_moderate::<T>(s1, s2) {
+        true => (s0, false),
+        false => scale_extreme::<T>(s0, s1, s2),
+    }
+}
+
+/// Whether nothing is scaled, by the exponents alone: neither the denominator nor its reciprocal nor the quotient is
+/// denormal or far away. Saves [`scale_extreme`] two divisions of a software float.
+fn is_moderate<T: Format>(denominator: u64, numerator: u64) -> bool {
+    let l = limits::<T>();
+    let (low, high) = (exponent::<T>(denominator), exponent::<T>(numerator));
+    let infinite = exponent::<T>(T::EXPONENT);
+    let bias = infinite / 2;
+    (1..infinite - 2).contains(&low)
+        && (l.tiny + 1..infinite).contains(&high)
+        && (2 - bias..l.far_apart).contains(&(high - low))
+}
+
+/// [`scale`], of any operands.
+fn scale_extreme<T: Format>(s0: u64, s1: u64, s2: u64) -> (u64, bool) {
     let l = limits::<T>();
     let one = T::from_u128(1).value;
     let quotient_denormal =
@@ -168,5 +188,59 @@ pub(crate) fn fixup<T: Format>(s0: u64, s1: u64, s2: u64) -> u64 {
         sign | T::EXPONENT
     } else {
         sign | magnitude(s0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustc_apfloat::ieee::{Double, Single};
+
+    use super::*;
+
+    /// Pairs of exponents, all or some of them and those around the limits, with fractions of 0, 1 and all ones.
+    fn moderate_operands_are_not_scaled<T: Format>(steps: usize) {
+        let infinite = exponent::<T>(T::EXPONENT);
+        let l = limits::<T>();
+        let number =
+            |exponent: i64, fraction: u64| (exponent as u64 * (T::FRACTION + 1)) | fraction;
+        let mut moderate = 0;
+        for low in (0..=infinite).step_by(steps) {
+            let around = [
+                low + l.far_apart,
+                low + 2 - infinite / 2,
+                low,
+                l.tiny,
+                infinite,
+            ];
+            let around = around.into_iter().flat_map(|limit| limit - 2..=limit + 2);
+            let everywhere = (0..=infinite).step_by(steps);
+            for high in around
+                .chain(everywhere)
+                .filter(|high| (0..=infinite).contains(high))
+            {
+                for (a, b) in [(0, 0), (0, 1), (0, T::FRACTION), (1, 0), (T::FRACTION, 0)] {
+                    let (denominator, numerator) = (number(low, a), number(high, b));
+                    if !is_moderate::<T>(denominator, numerator) {
+                        continue;
+                    }
+                    moderate += 1;
+                    for s0 in [denominator, numerator] {
+                        let scaled = scale_extreme::<T>(s0, denominator, numerator);
+                        assert_eq!(scaled, (s0, false), "{numerator:#x} / {denominator:#x}");
+                    }
+                }
+            }
+        }
+        assert!(moderate > 100_000, "{moderate}");
+    }
+
+    #[test]
+    fn moderate_singles_are_not_scaled() {
+        moderate_operands_are_not_scaled::<Single>(1);
+    }
+
+    #[test]
+    fn moderate_doubles_are_not_scaled() {
+        moderate_operands_are_not_scaled::<Double>(7);
     }
 }
