@@ -314,7 +314,7 @@ fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<
         Attribute::hipDeviceAttributeMaxTexture3DWidth => p.maxTexture3D[0],
         Attribute::hipDeviceAttributeMaxTexture3DHeight => p.maxTexture3D[1],
         Attribute::hipDeviceAttributeMaxTexture3DDepth => p.maxTexture3D[2],
-        // CLR answers no attribute of surfaces. CUDA's own attributes, which are all unsupported.
+        // Attributes of surfaces, which CLR does not answer, and CUDA's own.
         Attribute(0..=LAST_ATTRIBUTE | FIRST_AMD_ATTRIBUTE..=LAST_AMD_ATTRIBUTE) => 0,
         _ => return None,
     })

@@ -54,43 +54,61 @@ fn not_supported(what: std::fmt::Arguments<'_>) -> Failure {
 /// Channels as arrays have them: a format, and how many.
 type Channels = (Format, u32);
 
-/// What the elements of some channels are when read in a mode.
-fn elements(channels: Channels, read_mode: c_uint, srgb: bool) -> Result<Elements, Failure> {
-    let (format, count) = channels;
+/// A format's bits, what they mean when read in a mode, and HSA's number of both.
+fn meaning(format: Format, read_mode: c_uint) -> Result<(u8, Number, u32), Failure> {
     let normalized = read_mode == NORMALIZED_FLOAT;
-    let (bits, number) = match format {
-        Format::HIP_AD_FORMAT_UNSIGNED_INT8 if normalized => (8, Number::Unorm),
-        Format::HIP_AD_FORMAT_UNSIGNED_INT16 if normalized => (16, Number::Unorm),
-        Format::HIP_AD_FORMAT_SIGNED_INT8 if normalized => (8, Number::Snorm),
-        Format::HIP_AD_FORMAT_SIGNED_INT16 if normalized => (16, Number::Snorm),
-        Format::HIP_AD_FORMAT_UNSIGNED_INT8 => (8, Number::Uint),
-        Format::HIP_AD_FORMAT_UNSIGNED_INT16 => (16, Number::Uint),
-        Format::HIP_AD_FORMAT_UNSIGNED_INT32 => (32, Number::Uint),
-        Format::HIP_AD_FORMAT_SIGNED_INT8 => (8, Number::Sint),
-        Format::HIP_AD_FORMAT_SIGNED_INT16 => (16, Number::Sint),
-        Format::HIP_AD_FORMAT_SIGNED_INT32 => (32, Number::Sint),
-        Format::HIP_AD_FORMAT_HALF => (16, Number::Float),
-        Format::HIP_AD_FORMAT_FLOAT => (32, Number::Float),
+    Ok(match format {
+        Format::HIP_AD_FORMAT_SIGNED_INT8 if normalized => (8, Number::Snorm, 0),
+        Format::HIP_AD_FORMAT_SIGNED_INT16 if normalized => (16, Number::Snorm, 1),
+        Format::HIP_AD_FORMAT_UNSIGNED_INT8 if normalized => (8, Number::Unorm, 2),
+        Format::HIP_AD_FORMAT_UNSIGNED_INT16 if normalized => (16, Number::Unorm, 3),
+        Format::HIP_AD_FORMAT_SIGNED_INT8 => (8, Number::Sint, 8),
+        Format::HIP_AD_FORMAT_SIGNED_INT16 => (16, Number::Sint, 9),
+        Format::HIP_AD_FORMAT_SIGNED_INT32 => (32, Number::Sint, 10),
+        Format::HIP_AD_FORMAT_UNSIGNED_INT8 => (8, Number::Uint, 11),
+        Format::HIP_AD_FORMAT_UNSIGNED_INT16 => (16, Number::Uint, 12),
+        Format::HIP_AD_FORMAT_UNSIGNED_INT32 => (32, Number::Uint, 13),
+        Format::HIP_AD_FORMAT_HALF => (16, Number::Float, 14),
+        Format::HIP_AD_FORMAT_FLOAT => (32, Number::Float, 15),
         Format(other) => {
             return Err(Failure::value(format_args!(
                 "{other:#x} is not a format of elements"
             )));
         }
-    };
-    // 3 channels have no format here.
-    let elements = Elements::new(count as usize, bits, number).filter(|_| count != 3);
-    let elements = elements.ok_or_else(|| {
-        Failure::value(format_args!(
-            "elements of {count} channels of {bits} bits; a texture has 1, 2 or 4 channels"
-        ))
-    })?;
+    })
+}
+
+/// What the elements of some channels are when read in a mode, and HSA's numbers of their type and order, which surface
+/// functions read.
+fn elements(
+    (format, count): Channels,
+    read_mode: c_uint,
+    srgb: bool,
+) -> Result<(Elements, [u32; 2]), Failure> {
+    let (bits, number, hsa_type) = meaning(format, read_mode)?;
     // CLR ignores it for fewer channels.
-    match srgb && count == 4 {
-        true => elements.in_srgb().ok_or_else(|| {
-            Failure::value("sRGB is for four channels of 8 bits, read as normalized floats (1)")
-        }),
-        false => Ok(elements),
-    }
+    let srgb = srgb && count == 4;
+    let hsa_order = match count {
+        1 => Some(1),
+        2 => Some(3),
+        4 if srgb => Some(14),
+        4 => Some(8),
+        _ => None,
+    };
+    let elements = Elements::new(count as usize, bits, number);
+    let (Some(elements), Some(hsa_order)) = (elements, hsa_order) else {
+        return Err(Failure::value(format_args!(
+            "elements of {count} channels of {bits} bits; a texture has 1, 2 or 4 channels"
+        )));
+    };
+    let stored = match srgb {
+        true => elements.in_srgb(),
+        false => Some(elements),
+    };
+    let stored = stored.ok_or_else(|| {
+        Failure::value("sRGB is for four channels of 8 bits, read as normalized floats (1)")
+    })?;
+    Ok((stored, [hsa_type, hsa_order]))
 }
 
 /// The channels of `hipResourceViewFormat`. Compressed ones have none.
@@ -116,40 +134,15 @@ fn view_channels(format: c_uint) -> Result<Channels, Failure> {
     })
 }
 
-/// HSA's numbers of the channels' type and order, which surface functions read.
-fn hsa_numbers((format, count): Channels, read_mode: c_uint, srgb: bool) -> [u32; 2] {
-    let normalized = read_mode == NORMALIZED_FLOAT;
-    let kind = match format {
-        Format::HIP_AD_FORMAT_SIGNED_INT8 if normalized => 0,
-        Format::HIP_AD_FORMAT_SIGNED_INT16 if normalized => 1,
-        Format::HIP_AD_FORMAT_UNSIGNED_INT8 if normalized => 2,
-        Format::HIP_AD_FORMAT_UNSIGNED_INT16 if normalized => 3,
-        Format::HIP_AD_FORMAT_SIGNED_INT8 => 8,
-        Format::HIP_AD_FORMAT_SIGNED_INT16 => 9,
-        Format::HIP_AD_FORMAT_SIGNED_INT32 => 10,
-        Format::HIP_AD_FORMAT_UNSIGNED_INT8 => 11,
-        Format::HIP_AD_FORMAT_UNSIGNED_INT16 => 12,
-        Format::HIP_AD_FORMAT_UNSIGNED_INT32 => 13,
-        Format::HIP_AD_FORMAT_HALF => 14,
-        _ => 15,
-    };
-    let order = match count {
-        1 => 1,
-        2 => 3,
-        _ if srgb => 14,
-        _ => 8,
-    };
-    [kind, order]
-}
-
-/// The image of an array, read in a mode, as elements of some channels.
-fn array_image(
+/// The words of an array's image, read in a mode, as elements of some channels.
+fn array_words(
+    gpu: Gpu,
     array: &Array,
     channels: Channels,
     read_mode: c_uint,
     srgb: bool,
-) -> Result<Image, Failure> {
-    let elements = elements(channels, read_mode, srgb)?;
+) -> Result<Vec<u32>, Failure> {
+    let (elements, hsa) = elements(channels, read_mode, srgb)?;
     if elements.bytes() as usize != array.element_bytes() {
         return Err(Failure::value(format_args!(
             "a view with elements of {} bytes; the array has {}",
@@ -169,13 +162,19 @@ fn array_image(
             "an array of {width} × {height} × {depth} elements; a texture or surface has at most {w} × {h} × {d}"
         )));
     }
-    Ok(Image::new(
-        array.base(),
-        array.shape(),
-        elements,
-        size.map(|size| size as u32),
-        array.row_bytes() as u64,
-    ))
+    let size = size.map(|size| size as u32);
+    let row_bytes = array.row_bytes() as u64;
+    let image = Image::new(array.base(), array.shape(), elements, size, row_bytes);
+    Ok(with_hsa(&image.words(gpu), hsa, size[0]))
+}
+
+/// A resource with what device code reads behind it: HSA's numbers and the width.
+fn with_hsa(resource: &[u32], hsa: [u32; 2], width: u32) -> Vec<u32> {
+    let mut words = resource.to_vec();
+    words.resize(8, 0);
+    words.extend(hsa);
+    words.push(width);
+    words
 }
 
 /// Memory that a resource names, if it is allocated, aligned and large enough.
@@ -191,7 +190,7 @@ fn memory(device: &Device, resource: &hipResourceDesc, bytes: usize) -> Result<u
     Ok(base)
 }
 
-/// The resource of a texture, with what device code reads behind it.
+/// The words of a texture's resource.
 fn resource_words(
     device: &Device,
     resource: &hipResourceDesc,
@@ -200,12 +199,6 @@ fn resource_words(
 ) -> Result<Vec<u32>, Failure> {
     let gpu = device.config.gpu;
     let (mode, srgb) = (texture.readMode, texture.sRGB == 1);
-    let words_of = |image: &Image, channels, width: usize| {
-        let mut words = image.words(gpu).to_vec();
-        words.extend(hsa_numbers(channels, mode, srgb));
-        words.push(width as u32);
-        words
-    };
     match resource.resType {
         Type::hipResourceTypeArray => {
             let array = array_of(resource.devPtr.cast())?;
@@ -218,12 +211,10 @@ fn resource_words(
                 Some(view) => view_channels(view.format)?,
                 None => (array.description.Format, array.description.NumChannels),
             };
-            let image = array_image(&array, channels, mode, srgb)?;
-            Ok(words_of(&image, channels, array.description.Width))
+            array_words(gpu, &array, channels, mode, srgb)
         }
         Type::hipResourceTypeLinear => {
-            let channels = array::format(resource.desc)?;
-            let elements = elements(channels, mode, srgb)?;
+            let (elements, hsa) = elements(array::format(resource.desc)?, mode, srgb)?;
             let bytes = resource.sizeInBytes;
             let base = memory(device, resource, bytes)?;
             let count = u32::try_from(bytes / elements.bytes() as usize).unwrap_or(0);
@@ -236,15 +227,10 @@ fn resource_words(
             }
             let buffer = elements.buffer(gpu, base, count);
             let buffer = buffer.ok_or_else(|| Failure::value("linear memory is not sRGB"))?;
-            let mut words = buffer.to_vec();
-            words.resize(8, 0);
-            words.extend(hsa_numbers(channels, mode, false));
-            words.push(count);
-            Ok(words)
+            Ok(with_hsa(&buffer, hsa, count))
         }
         Type::hipResourceTypePitch2D => {
-            let channels = array::format(resource.desc)?;
-            let elements = elements(channels, mode, srgb)?;
+            let (elements, hsa) = elements(array::format(resource.desc)?, mode, srgb)?;
             let (width, height) = (resource.sizeInBytes, resource.height);
             let (row, pitch) = (
                 width.saturating_mul(elements.bytes() as usize),
@@ -265,7 +251,7 @@ fn resource_words(
             let base = memory(device, resource, pitch * (height - 1) + row)?;
             let size = [width as u32, height as u32, 1];
             let image = Image::new(base, Shape::D2, elements, size, pitch as u64);
-            Ok(words_of(&image, channels, width))
+            Ok(with_hsa(&image.words(gpu), hsa, size[0]))
         }
         other => Err(not_supported(format_args!(
             "a resource of type {}; ROCm on Linux has arrays (0), linear memory (2) and pitched memory (3)",
@@ -432,6 +418,14 @@ fn from_driver(resource: &HIP_RESOURCE_DESC) -> Result<hipResourceDesc, Failure>
         ..hipResourceDesc::ZERO
     };
     Ok(match kind {
+        Type::hipResourceTypeLinear | Type::hipResourceTypePitch2D
+            if !matches!(resource.numChannels, 1 | 2 | 4) =>
+        {
+            return Err(Failure::value(format_args!(
+                "elements of {} channels; a texture has 1, 2 or 4",
+                resource.numChannels
+            )));
+        }
         Type::hipResourceTypeLinear | Type::hipResourceTypePitch2D => hipResourceDesc {
             desc: array::channels(resource.format, resource.numChannels)?,
             sizeInBytes: resource.sizeInBytes,
@@ -572,10 +566,7 @@ pub(super) unsafe fn hipCreateSurfaceObject(
         )));
     }
     let channels = (array.description.Format, array.description.NumChannels);
-    let image = array_image(&array, channels, 0, false)?;
-    let mut words = image.words(device.config.gpu).to_vec();
-    words.extend(hsa_numbers(channels, 0, false));
-    words.push(array.description.Width as u32);
+    let words = array_words(device.config.gpu, &array, channels, 0, false)?;
     object.set(make(&device, &words, MadeBy::Surface)?.cast());
     Ok(())
 }

@@ -63,7 +63,7 @@ impl Dimension {
     ];
 
     /// The dimension with this code.
-    pub(super) const fn from_code(code: u32) -> Self {
+    pub const fn from_code(code: u32) -> Self {
         Self::ALL[(code & 7) as usize]
     }
 

@@ -21,12 +21,11 @@ use ferrowave_isa::MemoryControl;
 pub(crate) fn address_control(gpu: Gpu, memory: &MemoryControl) -> u8 {
     let bit = |set: bool, bit: u8| if set { bit } else { 0 };
     let rdna = gpu.family() == Family::Rdna;
-    let gfx12 = matches!(gpu, Gpu::Gfx1200 | Gpu::Gfx1201);
     bit(memory.idxen, IDXEN)
         | bit(memory.offen, OFFEN)
         | bit(memory.tfe, TFE)
         | bit(rdna, RDNA)
-        | bit(gfx12, GFX12)
+        | bit(gpu.is_rdna4(), GFX12)
 }
 
 /// Writes the status word of an access that touched only existing memory.

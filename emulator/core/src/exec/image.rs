@@ -1,9 +1,9 @@
 //! Image loads, stores and samples: those that HIP's device library uses.
 //!
-//! The resource and the sampler are in scalar registers; the modules `resource` and `sampler` have their
-//! fields, and say what they may be. An access whose place is outside the image reads 0 (and 1 in registers that select 1), as in typed buffers, and
-//! writes nothing. That also goes for the mipmap level of `image_load_mip` and `image_store_mip`, which must be 0:
-//! images have one level, as ROCm on Linux makes them.
+//! Scalar registers hold the resource and the sampler. The modules `resource` and `sampler` have their fields, and say
+//! what is supported. An access outside the image reads 0 (and 1 in registers that select 1), as in typed buffers, and
+//! writes nothing. The mipmap level of `image_load_mip` and `image_store_mip` must be 0; any other is outside the image.
+//! Images have one level, as ROCm on Linux makes them.
 //!
 //! Derivatives and levels of samples choose a level, so they change nothing here.
 //!
@@ -45,21 +45,33 @@ const GATHER: u8 = 4;
 
 pub(super) fn access<const C: usize>(b: Binder<C>, op: run::ImageAccess) -> (Handler, u8) {
     use run::ImageAccess as Op;
-    match op {
-        Op::image_load => (b.bind(load::<C>), 0),
-        Op::image_load_mip => (b.bind(load::<C>), LEVEL),
-        Op::image_store => (b.bind(store::<C>), 0),
-        Op::image_store_mip => (b.bind(store::<C>), LEVEL),
-    }
+    let detail = match op {
+        Op::image_load | Op::image_store => 0,
+        Op::image_load_mip | Op::image_store_mip => LEVEL,
+    };
+    let handler = match op {
+        Op::image_load | Op::image_load_mip => b.bind(|w, c, o| flow(load(w, c, o))),
+        Op::image_store | Op::image_store_mip => b.bind(|w, c, o| flow(store(w, c, o))),
+    };
+    (handler, detail)
 }
 
 pub(super) fn sample<const C: usize>(b: Binder<C>, op: run::ImageSample) -> (Handler, u8) {
     use run::ImageSample as Op;
-    match op {
-        Op::image_sample | Op::image_sample_lz => (b.bind(sampled::<C>), 0),
-        Op::image_sample_l => (b.bind(sampled::<C>), LEVEL),
-        Op::image_sample_d => (b.bind(sampled::<C>), DERIVATIVES),
-        Op::image_gather4_lz => (b.bind(sampled::<C>), GATHER),
+    let detail = match op {
+        Op::image_sample | Op::image_sample_lz => 0,
+        Op::image_sample_l => LEVEL,
+        Op::image_sample_d => DERIVATIVES,
+        Op::image_gather4_lz => GATHER,
+    };
+    (b.bind(|w, c, o| flow(sampled(w, c, o))), detail)
+}
+
+/// What a wave does after an operation that may stop it.
+fn flow(result: Result<(), Flow>) -> Flow {
+    match result {
+        Ok(()) => Flow::Next,
+        Err(flow) => flow,
     }
 }
 
@@ -94,7 +106,7 @@ struct Fields {
     /// The first register of the other addresses.
     rest: u16,
     dmask: u32,
-    dimension: u32,
+    dimension: Dimension,
     layout: Layout,
     array: bool,
     unnormalized: bool,
@@ -118,7 +130,7 @@ impl Fields {
             first_count: field(32) as u16,
             rest: o.src[0].register,
             dmask: field(36),
-            dimension: field(40),
+            dimension: Dimension::from_code(field(40)),
             layout: Layout::ALL[field(44) as usize],
             array: bits >> 48 & 1 != 0,
             unnormalized: bits >> 49 & 1 != 0,
@@ -138,12 +150,12 @@ impl Fields {
         let (spatial, has_layer) = match self.layout {
             Layout::Gfx9 => (shape.axes(), self.array),
             _ => match self.dimension {
-                0 => (1, false),
-                1 => (2, false),
-                2 => (3, false),
-                4 => (1, true),
-                // 3 and 5: the layer may be a face of a cube.
-                _ => (2, true),
+                Dimension::D1 => (1, false),
+                Dimension::D2 | Dimension::D2Msaa => (2, false),
+                Dimension::D3 => (3, false),
+                Dimension::D1Array => (1, true),
+                // The layer of a cube is a face.
+                Dimension::Cube | Dimension::D2Array | Dimension::D2MsaaArray => (2, true),
             },
         };
         Coordinates {
@@ -274,24 +286,18 @@ fn image<const C: usize>(
     }
 }
 
-fn load<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
+fn load<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Result<(), Flow> {
     let fields = Fields::of(o);
-    let image = match image(w, c, o, &fields) {
-        Ok(image) => image,
-        Err(flow) => return flow,
-    };
+    let image = image(w, c, o, &fields)?;
     let texels = match &image {
         None => [[0; 4]; LANES],
         Some(image) => {
             let places = named(w, &fields, image, o.detail);
-            match texels::<C>(c, o, image, &places, w.active()) {
-                Ok(texels) => texels,
-                Err(flow) => return flow,
-            }
+            texels::<C>(c, o, image, &places, w.active())?
         }
     };
     put(w, o, &fields, image.as_ref(), &texels, fields.components());
-    Flow::Next
+    Ok(())
 }
 
 /// Writes components of texels to the result's registers.
@@ -329,18 +335,13 @@ fn put<const C: usize>(
     put_status(w, o, register);
 }
 
-fn store<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
+fn store<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Result<(), Flow> {
     let fields = Fields::of(o);
-    let image = match image(w, c, o, &fields) {
-        Ok(None) => return Flow::Next,
-        Ok(Some(image)) => image,
-        Err(flow) => return flow,
+    let Some(image) = image(w, c, o, &fields)? else {
+        return Ok(());
     };
     let places = named(w, &fields, &image, o.detail);
-    let found = match reach::<C>(c, o, &image, &places, w.active(), true) {
-        Ok(found) => found,
-        Err(flow) => return flow,
-    };
+    let found = reach::<C>(c, o, &image, &places, w.active(), true)?;
     let value = |lane: usize, number: usize| {
         let first = o.src[1].register;
         if !fields.d16 {
@@ -361,7 +362,7 @@ fn store<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) ->
         }
         write(found.moves, address, &image, &channels);
     });
-    Flow::Next
+    Ok(())
 }
 
 /// Writes a texel whose bytes were checked.
@@ -387,34 +388,33 @@ fn write(moves: Moves, address: u64, image: &Image, channels: &Texel) {
     }
 }
 
-fn sampled<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
+fn sampled<const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Result<(), Flow> {
     let fields = Fields::of(o);
-    let image = match image(w, c, o, &fields) {
-        Ok(image) => image,
-        Err(flow) => return flow,
-    };
-    let gather = o.detail & GATHER != 0;
+    let image = image(w, c, o, &fields)?;
+    let gathers = o.detail & GATHER != 0;
     let mut result = [[0; 4]; LANES];
     if let Some(image) = &image {
-        let sampler = match Sampler::of(words(w, &o.src[3]), fields.unnormalized) {
-            Ok(sampler) => sampler,
-            Err(what) => return c.fail(FaultKind::Unsupported { what }),
-        };
+        let sampler = Sampler::of(words(w, &o.src[3]), fields.unnormalized);
+        let sampler = sampler.map_err(|what| c.fail(FaultKind::Unsupported { what }))?;
         let coordinates = fields.coordinates(image.shape, o.detail);
         let points = points(w, &fields, &coordinates, image.shape);
-        let flow = match gather {
-            true => gathered::<C>(w, c, o, image, &sampler, &points, &mut result),
-            false => filtered::<C>(w, c, o, image, &sampler, &points, &mut result),
+        result = match gathers {
+            true => {
+                let component = fields.dmask.trailing_zeros() as usize;
+                gathered::<C>(w, c, o, image, &sampler, &points, component)?
+            }
+            false => filtered::<C>(w, c, o, image, &sampler, &points)?,
         };
-        if flow != Flow::Next {
-            return flow;
-        }
     }
-    match gather {
+    match gathers {
         true => put(w, o, &fields, image.as_ref(), &result, 0..4),
         false => put(w, o, &fields, image.as_ref(), &result, fields.components()),
     }
-    Flow::Next
+    Ok(())
 }
 
 /// The coordinates of each lane, and the layer.
@@ -481,18 +481,12 @@ fn filtered<const C: usize>(
     image: &Image,
     sampler: &Sampler,
     points: &[([f32; 3], f32); LANES],
-    result: &mut [Texel; LANES],
-) -> Flow {
+) -> Result<[Texel; LANES], Flow> {
     let filter = sampler.filters(image);
     let places = points.map(|(point, layer)| sampler.places(image, point, layer, filter));
     if filter == [false; 3] {
-        return match tap::<C>(w, c, o, image, sampler, &places, [0; 3]) {
-            Ok((texels, _)) => {
-                *result = texels;
-                Flow::Next
-            }
-            Err(flow) => flow,
-        };
+        let (texels, _) = tap::<C>(w, c, o, image, sampler, &places, [0; 3])?;
+        return Ok(texels);
     }
     // The weights have at most 24 bits, so that a product with an f32 is exact.
     let mut sums = [[0.0; 4]; LANES];
@@ -505,20 +499,14 @@ fn filtered<const C: usize>(
         {
             continue;
         }
-        let (texels, weights) = match tap::<C>(w, c, o, image, sampler, &places, which) {
-            Ok(tap) => tap,
-            Err(flow) => return flow,
-        };
+        let (texels, weights) = tap::<C>(w, c, o, image, sampler, &places, which)?;
         for lane in lanes_of(w.active()).filter(|&lane| weights[lane] != 0.0) {
             for (sum, value) in sums[lane].iter_mut().zip(texels[lane]) {
                 *sum += weights[lane] * f64::from(f32::from_bits(value));
             }
         }
     }
-    for (texel, sums) in result.iter_mut().zip(sums) {
-        *texel = sums.map(|sum| (sum as f32).to_bits());
-    }
-    Flow::Next
+    Ok(sums.map(|sums| sums.map(|sum| (sum as f32).to_bits())))
 }
 
 /// One component of the four texels that a linear filter would use, counterclockwise from the lower left one (RDNA 3 ISA
@@ -530,24 +518,19 @@ fn gathered<const C: usize>(
     image: &Image,
     sampler: &Sampler,
     points: &[([f32; 3], f32); LANES],
-    result: &mut [Texel; LANES],
-) -> Flow {
-    let component = Fields::of(o).dmask.trailing_zeros() as usize;
+    component: usize,
+) -> Result<[Texel; LANES], Flow> {
     let places = points.map(|(point, layer)| {
         let place = sampler.places(image, point, layer, [true, true, false]);
         place.with_equal_weights()
     });
-    for (n, which) in [[0, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]]
-        .into_iter()
-        .enumerate()
-    {
-        let (texels, _) = match tap::<C>(w, c, o, image, sampler, &places, which) {
-            Ok(tap) => tap,
-            Err(flow) => return flow,
-        };
+    let mut result = [[0; 4]; LANES];
+    let corners = [[0, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]];
+    for (n, which) in corners.into_iter().enumerate() {
+        let (texels, _) = tap::<C>(w, c, o, image, sampler, &places, which)?;
         for (result, texel) in result.iter_mut().zip(texels) {
             result[n] = texel[component];
         }
     }
-    Flow::Next
+    Ok(result)
 }

@@ -117,8 +117,8 @@ impl Array {
         let alignment = Image::row_alignment(device.row.gpu) as usize;
         let row_bytes = width.checked_mul(element_bytes);
         let row_bytes = row_bytes.and_then(|bytes| bytes.checked_next_multiple_of(alignment));
-        let sizes = [Some(height.max(1)), Some(depth.max(1))].into_iter();
-        let bytes = sizes.fold(row_bytes, |all, count| all?.checked_mul(count?));
+        let counts = [height.max(1), depth.max(1)].into_iter();
+        let bytes = counts.fold(row_bytes, |bytes, count| bytes?.checked_mul(count));
         let bytes = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
         let (Some(row_bytes), Some(bytes)) = (row_bytes, bytes) else {
             return Err(failure(&description, "is larger than an address space"));

@@ -647,6 +647,15 @@ fn textures_say_what_they_were_made_from() {
     };
     // SAFETY: the pointers are valid or null; HIP checks the handles.
     unsafe {
+        for channels in [0, 3, 5, c_uint::MAX] {
+            let wrong = HIP_RESOURCE_DESC {
+                numChannels: channels,
+                ..resource
+            };
+            let mut object = ptr::null_mut();
+            let code = hipTexObjectCreate(&mut object, &wrong, &texture, ptr::null());
+            fails(code, hipError_t::hipErrorInvalidValue, "channels");
+        }
         let object = result(|object| hipTexObjectCreate(object, &resource, &texture, ptr::null()));
         let same = result(|same| hipTexObjectGetResourceDesc(same, object));
         assert_eq!((same.resType, same.devPtr, same.format.0), (3, memory, 9));

@@ -99,10 +99,10 @@ impl Layout {
     pub(super) const ALL: [Layout; 3] = [Layout::Gfx9, Layout::Gfx11, Layout::Gfx12];
 
     pub(super) const fn of(gpu: Gpu) -> Self {
-        match (gpu.family(), gpu) {
-            (Family::Cdna, _) => Layout::Gfx9,
-            (Family::Rdna, Gpu::Gfx1200 | Gpu::Gfx1201) => Layout::Gfx12,
-            (Family::Rdna, _) => Layout::Gfx11,
+        match gpu.family() {
+            Family::Cdna => Layout::Gfx9,
+            Family::Rdna if gpu.is_rdna4() => Layout::Gfx12,
+            Family::Rdna => Layout::Gfx11,
         }
     }
 

@@ -285,13 +285,16 @@ fn expanded_division() {
     let bench = super::Bench::new(Gpu::Gfx942, &lines);
     for level in bench.levels() {
         let mut random = super::Random(5);
-        for _ in 0..40 {
+        // In the last rounds, no lane is scaled.
+        for round in 0..60 {
             let mut wave = super::wave();
             for lane in 0..64 {
                 for register in [0, 2] {
                     // All exponents, denormals and specials too.
                     let bits = random.next();
-                    let value = if bits & 7 == 0 {
+                    let value = if round >= 40 {
+                        bits as u32 & !(0xff << 23) | (100 + (bits >> 40 & 31) as u32) << 23
+                    } else if bits & 7 == 0 {
                         Values::F32.draw(&mut random) as u32
                     } else {
                         bits as u32
@@ -305,6 +308,58 @@ fn expanded_division() {
             for lane in 0..64 {
                 let [n, m] = [0, 2].map(|r| f32::from_bits(wave.lanes(r).as_array()[lane]));
                 let result = f32::from_bits(wave.lanes(6).as_array()[lane]);
+                let exact = n / m;
+                assert!(
+                    result.to_bits() == exact.to_bits() || result.is_nan() && exact.is_nan(),
+                    "{n:e} / {m:e} = {exact:e}, not {result:e}"
+                );
+            }
+        }
+    }
+}
+
+/// The same in f64, with two lanes at an extreme or none: the slow way and the fast one.
+#[test]
+fn expanded_division_of_doubles() {
+    let lines = [
+        "v_div_scale_f64 v[8:9], s[0:1], v[2:3], v[2:3], v[0:1]",
+        "v_div_scale_f64 v[10:11], vcc, v[0:1], v[2:3], v[0:1]",
+        "v_rcp_f64_e32 v[12:13], v[8:9]",
+        "v_fma_f64 v[14:15], -v[8:9], v[12:13], 1.0",
+        "v_fma_f64 v[12:13], v[12:13], v[14:15], v[12:13]",
+        "v_fma_f64 v[14:15], -v[8:9], v[12:13], 1.0",
+        "v_fma_f64 v[12:13], v[12:13], v[14:15], v[12:13]",
+        "v_mul_f64 v[14:15], v[10:11], v[12:13]",
+        "v_fma_f64 v[16:17], -v[8:9], v[14:15], v[10:11]",
+        "v_div_fmas_f64 v[16:17], v[16:17], v[12:13], v[14:15]",
+        "v_div_fixup_f64 v[6:7], v[16:17], v[2:3], v[0:1]",
+    ];
+    let bench = super::Bench::new(Gpu::Gfx90a, &lines);
+    for level in bench.levels() {
+        let mut random = super::Random(6);
+        for round in 0..40 {
+            let mut wave = super::wave();
+            for lane in 0..64 {
+                for register in [0, 2] {
+                    let bits = random.next();
+                    // Exponents around that of 1, so that nothing is scaled.
+                    let moderate = bits & !(0x7ff << 52) | (900 + (bits >> 52 & 0xff)) << 52;
+                    let value = match round % 2 == 1 && lane % 32 == 7 {
+                        true => bits,
+                        false => moderate,
+                    };
+                    wave.lanes_mut(register).as_mut_array()[lane] = value as u32;
+                    wave.lanes_mut(register + 1).as_mut_array()[lane] = (value >> 32) as u32;
+                }
+            }
+            for index in 0..lines.len() {
+                bench.step(level, index, &mut wave);
+            }
+            for lane in 0..64 {
+                let [n, m, result] = [0, 2, 6].map(|register| {
+                    let half = |register| u64::from(wave.lanes(register).as_array()[lane]);
+                    f64::from_bits(half(register) | half(register + 1) << 32)
+                });
                 let exact = n / m;
                 assert!(
                     result.to_bits() == exact.to_bits() || result.is_nan() && exact.is_nan(),
