@@ -21,11 +21,9 @@ pub struct CodeLine {
 impl CodeLine {
     /// The target address of a branch with an immediate offset.
     pub fn branch_target(&self) -> Option<u64> {
-        let branches = ["s_branch", "s_cbranch_", "s_call_b64"];
-        let is_branch = branches.iter().any(|name| self.text.starts_with(name));
-        // SIMM16 counts dwords from the next instruction.
-        let distance = i64::from(*self.words.first()? as u16 as i16) * 4;
-        is_branch.then(|| self.address.wrapping_add(4).wrapping_add_signed(distance))
+        let instruction = self.instruction?;
+        let next = self.address.wrapping_add(instruction.size.into());
+        Some(next.wrapping_add_signed(4 * instruction.branch_words()?))
     }
 }
 

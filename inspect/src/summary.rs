@@ -2,6 +2,7 @@
 
 use ferrowave_code_object::{CodeObject, Kernel, ValueKind};
 use ferrowave_gpu::Occupancy;
+use ferrowave_isa::Format;
 use serde::Serialize;
 
 use crate::{KernelParameter, code, parameters};
@@ -77,7 +78,8 @@ impl KernelSummary {
         let resources = kernel.resources(workgroup_size, dynamic_lds_bytes);
         let occupancy = Occupancy::of(object.target().gpu, resources);
         let lines = code(object, kernel.code.clone())?;
-        let flat = lines.iter().filter(|line| line.text.starts_with("flat_"));
+        let instructions = lines.iter().filter_map(|line| line.instruction);
+        let flat = instructions.filter(|instruction| instruction.format == Format::Flat);
         let parameters = parameters(object, kernel);
         Ok(KernelSummary {
             kernel: metadata.name.clone(),

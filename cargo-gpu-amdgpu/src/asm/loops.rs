@@ -3,7 +3,7 @@
 use std::{collections::HashMap, fmt::Write as _};
 
 use ferrowave_inspect::CodeLine;
-use ferrowave_isa::Category;
+use ferrowave_isa::{Category, Instruction, Op};
 
 /// A loop, from the target of a backward branch to the branch, in indices of instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,10 +74,9 @@ impl Flow {
                     .ok()
             })
             .collect();
-        let ends = ["s_branch", "s_endpgm", "s_setpc", "s_trap"];
         let falls = lines
             .iter()
-            .map(|line| !ends.iter().any(|name| line.text.starts_with(name)))
+            .map(|line| !line.instruction.as_ref().is_some_and(never_falls))
             .collect();
         let mut branches: HashMap<usize, Vec<usize>> = HashMap::new();
         for (from, target) in targets.iter().enumerate() {
@@ -130,6 +129,19 @@ impl Flow {
     }
 }
 
+/// Whether no wave goes on with the next instruction.
+fn never_falls(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.op,
+        Op::s_branch
+            | Op::s_setpc_b64
+            | Op::s_endpgm
+            | Op::s_endpgm_saved
+            | Op::s_endpgm_ordered_ps_done
+            | Op::s_trap
+    )
+}
+
 /// The number of instructions of each kind, as text: `24 instructions: 10 vector, 4 LDS`.
 pub(super) fn mix<'a>(lines: impl IntoIterator<Item = &'a CodeLine>) -> String {
     let lines = lines.into_iter();
@@ -156,19 +168,33 @@ pub(super) fn mix<'a>(lines: impl IntoIterator<Item = &'a CodeLine>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ferrowave_gpu::Gpu;
+    use ferrowave_isa::decode;
+
+    const S_NOP: u32 = 0xbf80_0000;
+    const S_ENDPGM: u32 = 0xbf81_0000;
+    const S_BRANCH: u32 = 0xbf82_0000;
+    const S_CBRANCH_SCC1: u32 = 0xbf85_0000;
+
+    fn line(index: usize, word: u32) -> CodeLine {
+        let instruction = decode(Gpu::Gfx942, &[word], 0).expect("an instruction");
+        CodeLine {
+            address: 0x100 + 4 * index as u64,
+            words: vec![word],
+            text: instruction.text(Gpu::Gfx942).to_string(),
+            instruction: Some(instruction),
+        }
+    }
 
     /// Instructions of one dword each. `branches` are pairs of an instruction and its target.
     fn lines(branches: &[(usize, usize)], count: usize) -> Vec<CodeLine> {
         (0..count)
-            .map(|index| {
-                let branch = branches.iter().find(|(at, _)| *at == index);
-                let distance = branch.map_or(0, |&(at, to)| to as i64 - at as i64 - 1);
-                CodeLine {
-                    address: 0x100 + 4 * index as u64,
-                    words: vec![0xbf82_0000 | u32::from(distance as i16 as u16)],
-                    text: branch.map_or("s_nop 0", |_| "s_cbranch_scc1 1").to_owned(),
-                    instruction: None,
+            .map(|index| match branches.iter().find(|(at, _)| *at == index) {
+                Some(&(at, to)) => {
+                    let distance = (to as i64 - at as i64 - 1) as i16 as u16;
+                    line(index, S_CBRANCH_SCC1 | u32::from(distance))
                 }
+                None => line(index, S_NOP),
             })
             .collect()
     }
@@ -197,12 +223,12 @@ mod tests {
     fn code_out_of_the_way_is_no_loop_and_in_none() {
         // 2 branches to 10, and 12 back to 4; 6 ends the kernel.
         let mut code = lines(&[(2, 10), (12, 4)], 20);
-        code[6].text = "s_endpgm".to_owned();
+        code[6] = line(6, S_ENDPGM);
         assert_eq!(loops(&code), []);
 
         // A loop from 3 to 9 that jumps over 5 to 7, where another loop's code is.
         let mut code = lines(&[(4, 8), (9, 3)], 20);
-        code[4].text = "s_branch 3".to_owned();
+        code[4] = line(4, S_BRANCH | 3);
         let found = loops(&code);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].body, [3, 4, 8, 9]);

@@ -17,11 +17,11 @@
 //! **These figures cannot say what bytes moved cost**: all six are of large products, in which they grow with the work of
 //! the matrix cores. So bytes are no term here: they are part of each type's figure, and a kernel that moves more has a
 //! lower clock than this. Kernels whose matrix cores work less than a quarter of all cycles, of all compute units, have no
-//! figure: other units decide their power. AMD notes that data with few toggling bits has clocks up to 50 % higher. Other machines and
-//! types have no published clocks that we know.
+//! figure: other units decide their power. AMD notes that data with few toggling bits has clocks up to 50 % higher. Other
+//! machines and types have no published clocks that we know.
 
 use ferrowave_gpu::Product;
-use ferrowave_isa::Instruction;
+use ferrowave_isa::{DataType, Instruction};
 use serde::{Deserialize, Serialize};
 
 /// How a clock grows with the power that it may use.
@@ -35,7 +35,7 @@ pub enum MatrixType {
     F16,
     /// bf16.
     Bf16,
-    /// fp8 and bf8.
+    /// fp8, bf8, and what gfx950 multiplies by the same instructions (fp6, bf6, fp4).
     Fp8,
     /// All others.
     Other,
@@ -50,19 +50,14 @@ impl MatrixType {
         MatrixType::Other,
     ];
 
-    /// The type of a matrix instruction, which its name has behind the shape, as in `v_mfma_f32_32x32x8_f16`.
+    /// The type of a matrix instruction's first source.
     pub(super) fn of(instruction: &Instruction) -> Self {
-        Self::in_name(instruction.op.name())
-    }
-
-    fn in_name(name: &str) -> Self {
-        match name {
-            name if !name.starts_with("v_mfma") && !name.starts_with("v_smfmac") => {
-                MatrixType::Other
-            }
-            name if name.contains("bf16") => MatrixType::Bf16,
-            name if name.ends_with("f16") => MatrixType::F16,
-            name if name.contains("fp8") || name.contains("bf8") => MatrixType::Fp8,
+        let [on_floats, _] = instruction.operations();
+        match instruction.src[0].ty {
+            DataType::PackedF16 => MatrixType::F16,
+            DataType::PackedBf16 => MatrixType::Bf16,
+            // Only the floats that are narrower than 16 bits have no type in the table.
+            DataType::B if on_floats > 0 => MatrixType::Fp8,
             _ => MatrixType::Other,
         }
     }
@@ -150,6 +145,9 @@ impl SustainedClock {
 
 #[cfg(test)]
 mod tests {
+    use ferrowave_gpu::Gpu;
+    use ferrowave_isa::{Category, decode};
+
     use super::*;
 
     fn clock(machine: Product, shares: MatrixShares) -> Option<f64> {
@@ -216,23 +214,28 @@ mod tests {
         }
     }
 
+    /// All matrix instructions of MI300X, whose names end in the types that they multiply.
     #[test]
-    fn types_are_in_the_names_of_instructions() {
-        for (name, of) in [
-            ("v_mfma_f32_32x32x8_f16", MatrixType::F16),
-            ("v_mfma_f32_32x32x4_2b_f16", MatrixType::F16),
-            ("v_mfma_f32_16x16x128_f8f6f4", MatrixType::Other),
-            ("v_mfma_f32_16x16x16_bf16", MatrixType::Bf16),
-            ("v_mfma_f32_16x16x16bf16_1k", MatrixType::Bf16),
-            ("v_mfma_f32_16x16x32_fp8_bf8", MatrixType::Fp8),
-            ("v_mfma_f32_32x32x16_bf8_fp8", MatrixType::Fp8),
-            ("v_mfma_f32_32x32x2_f32", MatrixType::Other),
-            ("v_mfma_f32_16x16x8_xf32", MatrixType::Other),
-            ("v_mfma_i32_16x16x32_i8", MatrixType::Other),
-            ("v_mfma_f64_16x16x4_f64", MatrixType::Other),
-            ("v_add_f32", MatrixType::Other),
-        ] {
-            assert_eq!(MatrixType::in_name(name), of, "{name}");
+    fn the_first_source_has_the_type() {
+        let mut found = [0; MatrixType::ALL.len()];
+        for opcode in 0..128 {
+            let words = [0xd380_0000 | opcode << 16, 0x0422_0902];
+            let Ok(instruction) = decode(Gpu::Gfx942, &words, 0) else {
+                continue;
+            };
+            if instruction.category() != Category::Matrix {
+                continue;
+            }
+            let name = instruction.op.name();
+            let expected = match name {
+                _ if name.ends_with("bf16") => MatrixType::Bf16,
+                _ if name.ends_with("_f16") => MatrixType::F16,
+                _ if name.ends_with("fp8") || name.ends_with("bf8") => MatrixType::Fp8,
+                _ => MatrixType::Other,
+            };
+            assert_eq!(MatrixType::of(&instruction), expected, "{name}");
+            found[expected as usize] += 1;
         }
+        assert_eq!(found, [7, 7, 16, 16]);
     }
 }

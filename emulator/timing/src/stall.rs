@@ -63,7 +63,7 @@ impl Stall {
             Stall::ScalarMemory => "wait for scalar memory",
             Stall::Barrier => "barrier",
             Stall::Fetch => "instruction fetch",
-            Stall::Pause => "s_nop, s_sleep",
+            Stall::Pause => "pause",
             Stall::MemoryQueue => "memory queue full",
             Stall::LdsQueue => "LDS queue full",
         }

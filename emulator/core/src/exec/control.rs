@@ -405,7 +405,7 @@ fn answer(o: &Operation) -> Option<u64> {
 fn no_answer(c: &mut Context<'_>, o: &Operation) -> Flow {
     c.fail(FaultKind::Unsupported {
         what: format!(
-            "message {:#x} of s_sendmsg_rtn has no answer here; 0x80 to 0x83 and 0x85 have",
+            "the message {:#x} has no answer here; 0x80 to 0x83 and 0x85 have",
             o.src[0].value & 0xff
         ),
     })

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use ferrowave_isa::Op;
+
 use super::Panic;
 
 /// What went wrong.
@@ -123,13 +125,13 @@ impl fmt::Display for FaultKind {
                 write!(f, "jump to {address:#x}, where there is no instruction")
             }
             FaultKind::Unsupported { what } => write!(f, "{what}"),
-            FaultKind::Trap { id } => write!(f, "s_trap {id}"),
+            FaultKind::Trap { id } => write!(f, "{} {id}", Op::s_trap.name()),
             FaultKind::Panic(panic) => write!(f, "lane {} {panic}", panic.lane),
             FaultKind::Halted => {
                 f.write_str("the wave halts, and there is no debugger that would let it go on")
             }
             FaultKind::TooManyForks => {
-                f.write_str("more than 7 forks wait to be joined (s_cbranch_join)")
+                f.write_str("more than 7 forks wait to be joined")
             }
             FaultKind::NoGlobalSync => f.write_str(
                 "global wave sync (GWS) in a plain launch; only a cooperative one (hipLaunchCooperativeKernel) has it",
