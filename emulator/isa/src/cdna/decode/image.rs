@@ -20,7 +20,7 @@ impl Decoder<'_> {
         let mut i = self.blank(Format::Image);
         i.memory.sc0 = self.is_set(MIMG_SC0);
         i.memory.nt = self.is_set(MIMG_NT);
-        i.memory.sc1 = self.is_set(MIMG_SC1) && self.gpu != Gpu::Gfx908;
+        i.memory.sc1 = self.is_set(MIMG_SC1) && self.target != Gpu::Gfx908;
         i.image = ImageControl {
             dmask: self.field(MIMG_DMASK) as u8,
             array: self.is_set(MIMG_DA),
@@ -31,7 +31,7 @@ impl Decoder<'_> {
             ..Default::default()
         };
         let mut acc = self.is_set(MIMG_ACC);
-        if self.gpu == Gpu::Gfx908 {
+        if self.target == Gpu::Gfx908 {
             // On this GPU the bit is `tfe`.
             i.memory.tfe = acc;
             acc = false;
@@ -42,7 +42,7 @@ impl Decoder<'_> {
             false => slot,
         };
         // How many addresses there are depends on the resource. This is the least.
-        i.src[0] = row.src[0].vgpr(self.gpu, self.field(MIMG_VADDR))?;
+        i.src[0] = row.src[0].vgpr(self.target, self.field(MIMG_VADDR))?;
         let vdata = self.field(MIMG_VDATA);
         i.dst = self.data(sized(row.dst), vdata, acc)?;
         i.src[1] = self.data(sized(row.src[1]), vdata, acc)?;

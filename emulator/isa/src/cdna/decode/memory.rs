@@ -42,8 +42,8 @@ impl Decoder<'_> {
             return Ok(Operand::default());
         }
         match accumulator {
-            true => slot.agpr(self.gpu, index),
-            false => slot.vgpr(self.gpu, index),
+            true => slot.agpr(self.target, index),
+            false => slot.vgpr(self.target, index),
         }
     }
 
@@ -57,7 +57,7 @@ impl Decoder<'_> {
     }
 
     fn lds_allowed(&self) -> bool {
-        self.row.lds & 1 << self.gpu.number_in_family() != 0
+        self.row.lds & 1 << self.target.number_in_family() != 0
     }
 
     pub(super) fn ds(&mut self) -> Result<Instruction, Refused> {
@@ -91,7 +91,7 @@ impl Decoder<'_> {
         }
         i.memory.offset = offset as i32;
         let gds = self.is_set(DS_GDS);
-        i.memory.gds = gds && self.gpu == Gpu::Gfx908;
+        i.memory.gds = gds && self.target == Gpu::Gfx908;
         if row.has(flag::GDS_NEVER) {
             self.reserved(DS_GDS.mask())?;
         }
@@ -112,7 +112,7 @@ impl Decoder<'_> {
             Encoding::Global => Format::Global,
             _ => Format::Scratch,
         });
-        i.memory.flat_scratch = row.flat_scratch & 1 << self.gpu.number_in_family() != 0;
+        i.memory.flat_scratch = row.flat_scratch & 1 << self.target.number_in_family() != 0;
         let acc = self.accumulator(FLAT_ACC)?;
         self.flat_cache_bits(&mut i)?;
         i.memory.offset = match encoding {
@@ -193,14 +193,14 @@ impl Decoder<'_> {
         self.extend()?;
         let row = self.row;
         let mut i = self.blank(Format::Mubuf);
-        let gfx908 = self.gpu == Gpu::Gfx908;
+        let gfx908 = self.target == Gpu::Gfx908;
         i.memory.sc0 = self.is_set(MUBUF_SC0);
         i.memory.sc1 = self.is_set(MUBUF_SC1) && !gfx908;
         i.memory.nt = self.is_set(MUBUF_NT);
         if row.has(flag::CACHE) || row.has(flag::CACHE_BARE) {
             return self.cache_control(i);
         }
-        if row.has(flag::NO_SCC) && self.gpu == Gpu::Gfx90a {
+        if row.has(flag::NO_SCC) && self.target == Gpu::Gfx90a {
             self.reserved(MUBUF_SC1.mask())?;
         }
         if row.is_plain_atomic() {

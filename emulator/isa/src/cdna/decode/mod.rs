@@ -10,58 +10,23 @@ use ferrowave_gpu::Gpu;
 
 use super::lookup;
 use super::operand::Refused;
-use crate::error::{DecodeError, DecodeErrorKind};
-use crate::instruction::{Extension, Format, Instruction};
+use crate::decoder;
+use crate::error::DecodeError;
+use crate::instruction::Instruction;
 use crate::operand::{LITERAL, Operand, Source};
-use crate::row::{Encoding, Field, Row, RowRef, Slot};
+use crate::row::{Encoding, Slot};
 
 /// As [`crate::decode`].
 pub(crate) fn decode(gpu: Gpu, words: &[u32], offset: u64) -> Result<Instruction, DecodeError> {
-    let Some(&first) = words.first() else {
-        return Err(DecodeError {
-            offset,
-            word: 0,
-            gpu,
-            kind: DecodeErrorKind::Truncated,
-        });
-    };
-    let fail = |kind, word| DecodeError {
-        offset,
-        word,
-        gpu,
-        kind,
-    };
-    let (encoding, row) =
-        lookup::find(gpu, first).ok_or_else(|| fail(DecodeErrorKind::Unknown, first))?;
-    let mut decoder = Decoder {
-        gpu,
-        words,
-        row,
-        bits: u64::from(first),
-        used: 1,
-        literal: None,
-    };
-    decoder.instruction(encoding).map_err(|kind| {
-        let second = decoder.used > 1 && !matches!(kind, Refused::Unknown | Refused::Truncated);
-        fail(kind, words[usize::from(second)])
-    })
+    let instruction = Decoder::instruction;
+    decoder::decode((gpu, gpu), 64, (words, offset), lookup::find, instruction)
 }
 
-/// The state of decoding one instruction.
-struct Decoder<'a> {
-    gpu: Gpu,
-    words: &'a [u32],
-    row: &'static Row,
-    /// The first word. [`Decoder::extend`] adds the second word as the high half.
-    bits: u64,
-    /// The number of words read so far.
-    used: usize,
-    literal: Option<u32>,
-}
+type Decoder<'a> = decoder::Decoder<'a, Gpu>;
 
 impl Decoder<'_> {
     fn instruction(&mut self, encoding: Encoding) -> Result<Instruction, Refused> {
-        let mut i = match encoding {
+        Ok(match encoding {
             Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopc => self.scalar_alu(encoding)?,
             Encoding::Sopk => self.sopk()?,
             Encoding::Sopp => self.sopp()?,
@@ -80,63 +45,12 @@ impl Decoder<'_> {
             | Encoding::Ldsdir
             | Encoding::Vimage
             | Encoding::Vsample => return Err(Refused::Unknown),
-        };
-        i.size = 4 * self.used as u8;
-        Ok(i)
-    }
-
-    /// An instruction of the current row, without operands.
-    fn blank(&self, format: Format) -> Instruction {
-        Instruction {
-            op: self.row.op,
-            row: RowRef(self.row),
-            format,
-            size: 4,
-            lanes: 64,
-            dst: Operand::default(),
-            sdst: Operand::default(),
-            src: [Operand::default(); 4],
-            modifiers: Default::default(),
-            extension: Extension::None,
-            matrix: Default::default(),
-            memory: Default::default(),
-            image: Default::default(),
-            second: None,
-        }
-    }
-
-    fn field(&self, field: Field) -> u32 {
-        field.of(self.bits)
-    }
-
-    fn is_set(&self, field: Field) -> bool {
-        field.is_set(self.bits)
-    }
-
-    /// Reads the second word.
-    fn extend(&mut self) -> Result<(), Refused> {
-        let second = self.next_word()?;
-        self.bits |= u64::from(second) << 32;
-        Ok(())
-    }
-
-    fn next_word(&mut self) -> Result<u32, Refused> {
-        let word = self.words.get(self.used).ok_or(Refused::Truncated)?;
-        self.used += 1;
-        Ok(*word)
-    }
-
-    /// The literal. Several operands may share it.
-    fn literal(&mut self) -> Result<u32, Refused> {
-        if self.literal.is_none() {
-            self.literal = Some(self.next_word()?);
-        }
-        self.literal.ok_or(Refused::Truncated)
+        })
     }
 
     /// Refuses the instruction if any of these bits is set.
     fn reserved(&self, mask: u64) -> Result<(), Refused> {
-        let set = self.bits & mask;
+        let set = self.bits as u64 & mask;
         if set == 0 {
             return Ok(());
         }
@@ -164,14 +78,14 @@ impl Decoder<'_> {
             }
             return Err(Refused::Operand { code });
         }
-        slot.vector(self.gpu, code)
+        slot.vector(self.target, code)
     }
 
     fn has_accumulators_everywhere(&self) -> bool {
-        self.gpu != Gpu::Gfx908
+        self.target != Gpu::Gfx908
     }
 
     fn is_gfx942_or_later(&self) -> bool {
-        matches!(self.gpu, Gpu::Gfx942 | Gpu::Gfx950)
+        matches!(self.target, Gpu::Gfx942 | Gpu::Gfx950)
     }
 }

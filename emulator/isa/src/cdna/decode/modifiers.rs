@@ -116,7 +116,7 @@ impl Decoder<'_> {
     fn sdwa_source(&self, slot: Slot, code: u32, scalar: Field) -> Result<Operand, Refused> {
         match self.is_set(scalar) {
             true => slot.scalar(code),
-            false => slot.vgpr(self.gpu, code),
+            false => slot.vgpr(self.target, code),
         }
     }
 
@@ -143,7 +143,7 @@ impl Decoder<'_> {
                 self.reserved(neg.mask() | abs.mask())?;
             }
         }
-        i.src[0] = self.row.src[0].vgpr(self.gpu, self.field(DPP_SRC0))?;
+        i.src[0] = self.row.src[0].vgpr(self.target, self.field(DPP_SRC0))?;
         i.extension = Extension::Dpp(Dpp {
             control,
             row_mask: self.field(DPP_ROW_MASK) as u8,

@@ -52,7 +52,7 @@ impl Decoder<'_> {
             DPP => {
                 self.dpp(&mut i)?;
                 if let Some(index) = vsrc1 {
-                    i.src[1] = row.src[1].vgpr(self.gpu, index)?;
+                    i.src[1] = row.src[1].vgpr(self.target, index)?;
                 }
             }
             _ if row.k != 0 => {
@@ -60,12 +60,12 @@ impl Decoder<'_> {
                 let value = self.literal()?;
                 i.src[0] = self.vector_source(row.src[0], code)?;
                 i.src[k] = row.src[k].holding(Source::Literal(value));
-                i.src[3 - k] = row.src[3 - k].vgpr(self.gpu, vsrc1.unwrap_or(0))?;
+                i.src[3 - k] = row.src[3 - k].vgpr(self.target, vsrc1.unwrap_or(0))?;
             }
             _ => {
                 i.src[0] = self.vector_source(row.src[0], code)?;
                 if let Some(index) = vsrc1 {
-                    i.src[1] = row.src[1].vgpr(self.gpu, index)?;
+                    i.src[1] = row.src[1].vgpr(self.target, index)?;
                 }
             }
         }
@@ -76,8 +76,8 @@ impl Decoder<'_> {
         let slot = self.row.dst;
         match slot.class {
             Class::Sgpr => slot.lane_destination(code),
-            Class::Agpr => slot.agpr(self.gpu, code),
-            _ => slot.vgpr(self.gpu, code),
+            Class::Agpr => slot.agpr(self.target, code),
+            _ => slot.vgpr(self.target, code),
         }
     }
 
@@ -116,7 +116,7 @@ impl Decoder<'_> {
 
     /// A source of VOP3 or VOP3P. Only gfx950 accepts literals here.
     fn long_source(&mut self, slot: Slot, code: u32) -> Result<Operand, Refused> {
-        if code == LITERAL && self.gpu != Gpu::Gfx950 {
+        if code == LITERAL && self.target != Gpu::Gfx950 {
             return Err(Refused::Operand { code });
         }
         self.vector_source(slot, code)
@@ -125,11 +125,8 @@ impl Decoder<'_> {
     fn vop3_modifiers(&mut self, i: &mut Instruction, with_sdst: bool) -> Result<(), Refused> {
         let row = self.row;
         let m = &mut i.modifiers;
-        let (abs, neg) = (VOP3_ABS.of(self.bits) as u8, VOP3_NEG.of(self.bits) as u8);
-        let (omod, op_sel) = (
-            VOP3_OMOD.of(self.bits) as u8,
-            VOP3_OP_SEL.of(self.bits) as u8,
-        );
+        let (abs, neg) = (self.field(VOP3_ABS) as u8, self.field(VOP3_NEG) as u8);
+        let (omod, op_sel) = (self.field(VOP3_OMOD) as u8, self.field(VOP3_OP_SEL) as u8);
         if row.has(flag::BITOP3) {
             m.bitop3 = neg | abs << 3 | omod << 6;
         } else {
@@ -152,7 +149,7 @@ impl Decoder<'_> {
             m.op_sel = op_sel & row.sel;
         }
         match row.has(flag::CLAMP) {
-            true => m.clamp = VOP3_CLAMP.is_set(self.bits),
+            true => m.clamp = self.is_set(VOP3_CLAMP),
             false => self.reserved(VOP3_CLAMP.mask())?,
         }
         Ok(())
@@ -175,7 +172,7 @@ impl Decoder<'_> {
         let row = self.row;
         let mut i = self.blank(Format::Vop3p);
         match row.dst.exists() {
-            true => i.dst = row.dst.vgpr(self.gpu, self.field(VOP3P_VDST))?,
+            true => i.dst = row.dst.vgpr(self.target, self.field(VOP3P_VDST))?,
             false => self.reserved(VOP3P_VDST.mask() | VOP3P_CLAMP.mask())?,
         }
         for (n, field) in [VOP3P_SRC0, VOP3P_SRC1, VOP3P_SRC2].into_iter().enumerate() {
@@ -195,20 +192,20 @@ impl Decoder<'_> {
         let m = &mut i.modifiers;
         // `v_mfma_ld_scale` has no result, and its scales have no negation.
         if row.dst.exists() {
-            m.neg = VOP3P_NEG.of(self.bits) as u8;
-            m.neg_hi = VOP3P_NEG_HI.of(self.bits) as u8;
+            m.neg = self.field(VOP3P_NEG) as u8;
+            m.neg_hi = self.field(VOP3P_NEG_HI) as u8;
         }
         if row.has(flag::MIX) {
             m.abs = std::mem::take(&mut m.neg_hi);
         }
-        m.clamp = VOP3P_CLAMP.is_set(self.bits);
-        let op_sel = VOP3P_OP_SEL.of(self.bits) as u8;
+        m.clamp = self.is_set(VOP3P_CLAMP);
+        let op_sel = self.field(VOP3P_OP_SEL) as u8;
         if row.has(flag::NO_SEL) {
             return self.reserved(VOP3P_OP_SEL.mask());
         }
         self.reserved(unknown << VOP3P_OP_SEL.low)?;
         m.op_sel = op_sel;
-        let high = VOP3P_OP_SEL_HI.of(self.bits) | VOP3P_OP_SEL_HI2.of(self.bits) << 2;
+        let high = self.field(VOP3P_OP_SEL_HI) | self.field(VOP3P_OP_SEL_HI2) << 2;
         m.op_sel_hi = high as u8 & sources;
         Ok(())
     }
@@ -221,7 +218,7 @@ impl Decoder<'_> {
             return self.accumulator_move(i);
         }
         let acc = self.field(MAI_ACC);
-        let accumulates = self.gpu == Gpu::Gfx908 || self.is_set(MAI_ACC_CD);
+        let accumulates = self.target == Gpu::Gfx908 || self.is_set(MAI_ACC_CD);
         i.matrix.cbsz = self.field(MAI_CBSZ) as u8;
         i.matrix.blgp = self.field(MAI_BLGP) as u8;
         match row.has(flag::F8F6F4) {
@@ -266,14 +263,14 @@ impl Decoder<'_> {
             return Err(Refused::Operand { code });
         };
         match accumulator {
-            true => slot.agpr(self.gpu, index),
-            false => slot.vgpr(self.gpu, index),
+            true => slot.agpr(self.target, index),
+            false => slot.vgpr(self.target, index),
         }
     }
 
     /// Decodes a scale and the matrix product after it as one instruction.
     fn scaled(&mut self) -> Result<Option<Instruction>, Refused> {
-        let scales = self.bits;
+        let scales = self.bits as u64;
         let (Some(&third), Some(&fourth)) = (self.words.get(2), self.words.get(3)) else {
             return Ok(None);
         };
@@ -284,7 +281,7 @@ impl Decoder<'_> {
         let is_product =
             third >> 23 == 0xd380_0000 >> 23 && u64::from(MAI_ABID.of(product)) == SCALED;
         let Some(row) =
-            lookup::by_number(self.gpu, Encoding::Vop3px2, opcode).filter(|_| is_product)
+            lookup::by_number(self.target, Encoding::Vop3px2, opcode).filter(|_| is_product)
         else {
             return Ok(None);
         };
@@ -296,7 +293,7 @@ impl Decoder<'_> {
             self.register(SCALE, VOP3P_SRC0.of(scales), false)?,
             self.register(SCALE, VOP3P_SRC1.of(scales), false)?,
         ];
-        self.bits = product & !MAI_ABID.mask();
+        self.bits = (product & !MAI_ABID.mask()).into();
         self.used = 4;
         let inner = self.mai()?;
         i.dst = inner.dst;

@@ -17,7 +17,7 @@ use crate::row::{Encoding, Field, More, Slot};
 impl Decoder<'_> {
     pub(super) fn image(&mut self, encoding: Encoding) -> Result<Instruction, Refused> {
         self.extend()?;
-        match self.generation {
+        match self.target {
             Generation::Gfx12 => self.image_gfx12(encoding),
             _ => self.image_gfx11(),
         }

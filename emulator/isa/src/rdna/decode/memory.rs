@@ -50,7 +50,7 @@ impl Decoder<'_> {
         }
         i.memory.offset = (self.field(DS_OFFSET0) | self.field(DS_OFFSET1) << 8) as i32;
         i.memory.gds = self.is_set(DS_GDS);
-        if row.has(flag::GDS_NEVER) || self.generation == Generation::Gfx12 {
+        if row.has(flag::GDS_NEVER) || self.target == Generation::Gfx12 {
             self.reserved(DS_GDS)?;
         }
         if row.has(flag::GDS_ALWAYS) && !i.memory.gds {

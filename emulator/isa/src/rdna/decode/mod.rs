@@ -14,11 +14,11 @@ use ferrowave_gpu::Gpu;
 use super::generation::Generation;
 use super::lookup;
 use super::tables::MIMG_NSA;
+use crate::decoder;
 use crate::error::{DecodeError, DecodeErrorKind as Refused};
-use crate::instruction::{Extension, Format, Instruction};
-use crate::operand::Operand;
+use crate::instruction::{Format, Instruction};
 use crate::ops::run::Run;
-use crate::row::{Encoding, Field, Row, RowRef};
+use crate::row::{Encoding, Field};
 
 /// As [`crate::decode_for_wave`].
 pub(crate) fn decode(
@@ -27,65 +27,30 @@ pub(crate) fn decode(
     words: &[u32],
     offset: u64,
 ) -> Result<Instruction, DecodeError> {
-    let fail = |kind, word| DecodeError {
-        offset,
-        word,
-        gpu,
-        kind,
-    };
-    let Some(&first) = words.first() else {
-        return Err(fail(Refused::Truncated, 0));
-    };
-    let generation = Generation::of(gpu);
-    let (encoding, row) =
-        lookup::find(generation, first).ok_or_else(|| fail(Refused::Unknown, first))?;
-    let mut decoder = Decoder {
-        generation,
-        lanes: lanes as u16,
-        words,
-        row,
-        bits: u128::from(first),
-        used: 1,
-        literal: None,
-    };
-    decoder.instruction(encoding).map_err(|kind| {
-        let second = decoder.used > 1 && !matches!(kind, Refused::Unknown | Refused::Truncated);
-        fail(kind, words[usize::from(second)])
-    })
+    let (target, instruction) = ((gpu, Generation::of(gpu)), Decoder::instruction);
+    decoder::decode(target, lanes, (words, offset), lookup::find, instruction)
 }
 
-/// The state of decoding one instruction.
-struct Decoder<'a> {
-    generation: Generation,
-    /// Lanes of a wave.
-    lanes: u16,
-    words: &'a [u32],
-    row: &'static Row,
-    /// The words of the encoding that have been read, the first in the lowest bits.
-    bits: u128,
-    /// The number of words read so far.
-    used: usize,
-    literal: Option<u32>,
-}
+type Decoder<'a> = decoder::Decoder<'a, Generation>;
 
 impl Decoder<'_> {
     fn instruction(&mut self, encoding: Encoding) -> Result<Instruction, Refused> {
-        let mut i = match encoding {
+        Ok(match encoding {
             Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopc => self.scalar_alu(encoding)?,
             Encoding::Sopk => self.sopk()?,
             Encoding::Sopp => self.sopp()?,
-            Encoding::Smem if self.generation == Generation::Gfx12 => self.smem_gfx12()?,
+            Encoding::Smem if self.target == Generation::Gfx12 => self.smem_gfx12()?,
             Encoding::Smem => self.smem()?,
             Encoding::Vop1 | Encoding::Vop2 | Encoding::Vopc => self.vector_short(encoding)?,
             Encoding::Vop3 => self.vop3()?,
             Encoding::Vop3p => self.vop3p()?,
             Encoding::Vopd => self.pair()?,
             Encoding::Ds => self.ds()?,
-            Encoding::Flat | Encoding::Global | Encoding::Scratch => match self.generation {
+            Encoding::Flat | Encoding::Global | Encoding::Scratch => match self.target {
                 Generation::Gfx12 => self.flat_gfx12(encoding)?,
                 _ => self.flat(encoding)?,
             },
-            Encoding::Mubuf | Encoding::Mtbuf => match self.generation {
+            Encoding::Mubuf | Encoding::Mtbuf => match self.target {
                 Generation::Gfx12 => self.buffer_gfx12(encoding)?,
                 _ => self.buffer(encoding)?,
             },
@@ -101,9 +66,7 @@ impl Decoder<'_> {
             | Encoding::Vinterp
             | Encoding::Ldsdir => self.graphics(encoding)?,
             Encoding::Mai | Encoding::Vop3px2 => return Err(Refused::Unknown),
-        };
-        i.size = 4 * self.used as u8;
-        Ok(i)
+        })
     }
 
     /// Only the words are read, not the operands.
@@ -119,55 +82,6 @@ impl Decoder<'_> {
             self.next_word()?;
         }
         Ok(self.blank(Format::Graphics))
-    }
-
-    /// An instruction of the current row, without operands.
-    fn blank(&self, format: Format) -> Instruction {
-        Instruction {
-            op: self.row.op,
-            row: RowRef(self.row),
-            format,
-            size: 4,
-            lanes: self.lanes as u8,
-            dst: Operand::default(),
-            sdst: Operand::default(),
-            src: [Operand::default(); 4],
-            modifiers: Default::default(),
-            extension: Extension::None,
-            matrix: Default::default(),
-            memory: Default::default(),
-            image: Default::default(),
-            second: None,
-        }
-    }
-
-    fn field(&self, field: Field) -> u32 {
-        field.of_wide(self.bits)
-    }
-
-    fn is_set(&self, field: Field) -> bool {
-        self.field(field) != 0
-    }
-
-    /// Reads the second word.
-    fn extend(&mut self) -> Result<(), Refused> {
-        let word = self.next_word()?;
-        self.bits |= u128::from(word) << (32 * (self.used - 1));
-        Ok(())
-    }
-
-    fn next_word(&mut self) -> Result<u32, Refused> {
-        let word = self.words.get(self.used).ok_or(Refused::Truncated)?;
-        self.used += 1;
-        Ok(*word)
-    }
-
-    /// The literal. Several operands may share it.
-    fn literal(&mut self) -> Result<u32, Refused> {
-        if self.literal.is_none() {
-            self.literal = Some(self.next_word()?);
-        }
-        self.literal.ok_or(Refused::Truncated)
     }
 
     /// Refuses the instruction if any bit of a field is set.

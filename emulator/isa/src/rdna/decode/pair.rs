@@ -17,8 +17,7 @@ impl Decoder<'_> {
         }
         self.extend()?;
         let opcode = self.field(VOPD_OPY) as usize;
-        let row =
-            lookup::by_number(self.generation, Encoding::Vopd, opcode).ok_or(Refused::Unknown)?;
+        let row = lookup::by_number(self.target, Encoding::Vopd, opcode).ok_or(Refused::Unknown)?;
         let mut i = self.blank(Format::Vopd);
         let vdst = self.field(VOPD_VDSTX);
         i.dst = self.vgpr(self.row.dst, vdst);

@@ -136,7 +136,7 @@ impl Decoder<'_> {
             // The word after the instruction is taken.
             let literal = dpp && code == LITERAL;
             // RDNA 3.5 and later accept scalar registers and constants too.
-            let registers_only = self.generation == Generation::Gfx11 || self.row.has(flag::MIX);
+            let registers_only = self.target == Generation::Gfx11 || self.row.has(flag::MIX);
             if literal || dpp && n == 1 && code < VGPRS && registers_only {
                 return Err(Refused::Operand { code });
             }
