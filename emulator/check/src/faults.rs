@@ -1,7 +1,7 @@
 //! Reports faults as findings.
 
 use super::{
-    Access, Example, Findings, Key, Kind, Side,
+    Access, Findings, Kind, Single,
     names::{bytes_text, verb},
 };
 use ferrowave_emulator::exec::{Context, FaultKind, Wave};
@@ -57,20 +57,12 @@ pub(super) fn add(wave: &Wave, context: &Context<'_>, index: u32, findings: &mut
         FaultKind::Panic(panic) => (Kind::Fault, panic.lanes, None, panic.to_string()),
         other => (Kind::Fault, 0, None, other.to_string()),
     };
-    let key = Key {
+    let single = Single {
         kind,
         index,
-        other: None,
-    };
-    findings.add(key, |workgroup| Example {
-        side: Side {
-            index,
-            workgroup,
-            wave: wave.index,
-            lanes,
-            what,
-        },
+        wave: wave.index,
+        lanes,
         access,
-        other: None,
-    });
+    };
+    findings.add_single(single, || what);
 }

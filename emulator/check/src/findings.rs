@@ -60,6 +60,20 @@ pub(crate) struct Example {
     pub(crate) other: Option<Side>,
 }
 
+/// A finding of one wave.
+pub(crate) struct Single {
+    /// What was found.
+    pub(crate) kind: Kind,
+    /// Index of the instruction in its code.
+    pub(crate) index: u32,
+    /// The wave in the workgroup.
+    pub(crate) wave: u32,
+    /// The lanes, one bit each; 0 for a scalar access.
+    pub(crate) lanes: u64,
+    /// The accessed memory.
+    pub(crate) access: Option<Access>,
+}
+
 #[derive(Clone, Debug)]
 struct Entry {
     /// The workgroup's number. The lowest is kept, so that reports do not depend on the order of threads.
@@ -100,6 +114,33 @@ impl Findings {
                 self.entries.insert(key, entry);
             }
         }
+    }
+
+    /// Counts a finding of one wave. Calls `what`, which says what the wave did, if it is the first with its key.
+    pub(crate) fn add_single(&mut self, single: Single, what: impl FnOnce() -> String) {
+        let Single {
+            kind,
+            index,
+            wave,
+            lanes,
+            access,
+        } = single;
+        let key = Key {
+            kind,
+            index,
+            other: None,
+        };
+        self.add(key, |workgroup| Example {
+            side: Side {
+                index,
+                workgroup,
+                wave,
+                lanes,
+                what: what(),
+            },
+            access,
+            other: None,
+        });
     }
 
     /// Adds the findings of another thread.

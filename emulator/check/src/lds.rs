@@ -15,10 +15,10 @@
 use std::{collections::VecDeque, ops::Range};
 
 use super::{
-    Access, Example, Findings, Interest, Key, Kind, Side, Step, Watch,
+    Access, Example, Findings, Interest, Key, Kind, Side, Single, Step, Watch,
     epoch::{Epoch, Noted},
     lds_shadow::{LdsCells, Now, Race},
-    names::{Numbering, bytes_text, verb},
+    names::{Numbering, bytes_text, uninitialized, verb},
     spans::{Span, behind, lanes_at, spans},
     stamp::{Moment, Stamp},
 };
@@ -270,25 +270,14 @@ impl Lds {
                     self.first_missing(*start, end).is_some()
                 })
                 .fold(0, |lanes, (lane, _)| lanes | 1 << lane);
-            let key = Key {
+            let single = Single {
                 kind: Kind::UninitializedLds,
                 index: step.index,
-                other: None,
-            };
-            findings.add(key, |workgroup| Example {
-                side: Side {
-                    index: step.index,
-                    workgroup,
-                    wave,
-                    lanes,
-                    what: format!(
-                        "reads {}, of which some were never written",
-                        bytes_text(observed.bytes)
-                    ),
-                },
+                wave,
+                lanes,
                 access: Some(Access::Lds { offset, bytes: 1 }),
-                other: None,
-            });
+            };
+            findings.add_single(single, || uninitialized(observed.bytes));
         }
     }
 
@@ -333,22 +322,14 @@ fn add_outside(
     access: Option<Access>,
     findings: &mut Findings,
 ) {
-    let key = Key {
+    let single = Single {
         kind: Kind::LdsOutOfBounds,
         index: step.index,
-        other: None,
-    };
-    findings.add(key, |workgroup| Example {
-        side: Side {
-            index: step.index,
-            workgroup,
-            wave,
-            lanes,
-            what,
-        },
+        wave,
+        lanes,
         access,
-        other: None,
-    });
+    };
+    findings.add_single(single, || what);
 }
 
 impl Watch for Lds {

@@ -36,7 +36,7 @@ pub use kind::{Check, Kind, UnknownCheck, parse};
 
 pub use report::{Allocation, Finding, Format, JSON_VERSION, Memory, WavePart};
 
-pub(crate) use findings::{Access, Example, Findings, Key, Side};
+pub(crate) use findings::{Access, Example, Findings, Key, Side, Single};
 
 use std::sync::Arc;
 

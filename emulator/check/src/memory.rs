@@ -4,8 +4,11 @@
 use std::sync::Arc;
 
 use super::{
-    Access, Example, Findings, Interest, Key, Kind, Side, Step, Watch, allocations::Allocations,
-    faults, names::bytes_text, spans::Span,
+    Access, Findings, Interest, Kind, Single, Step, Watch,
+    allocations::Allocations,
+    faults,
+    names::{bytes_text, uninitialized},
+    spans::Span,
 };
 use ferrowave_emulator::exec::{
     Context, Facts, GroupStart, ObservedAccess, Space, Wave, does_nothing_on_fine_grained,
@@ -50,28 +53,22 @@ impl Memory {
         let Some(address) = first else {
             return;
         };
-        let key = Key {
+        let single = Single {
             kind: Kind::FineGrainedAtomic,
             index: step.index,
-            other: None,
-        };
-        findings.add(key, |workgroup| Example {
-            side: Side {
-                index: step.index,
-                workgroup,
-                wave,
-                lanes,
-                what: format!(
-                    "does nothing with {} of fine-grained memory, and returns 0, on {}",
-                    bytes_text(observed.bytes),
-                    self.gpu
-                ),
-            },
+            wave,
+            lanes,
             access: Some(Access::Global {
                 address,
                 bytes: observed.bytes,
             }),
-            other: None,
+        };
+        findings.add_single(single, || {
+            format!(
+                "does nothing with {} of fine-grained memory, and returns 0, on {}",
+                bytes_text(observed.bytes),
+                self.gpu
+            )
         });
     }
 
@@ -98,25 +95,14 @@ impl Memory {
         }
         self.allocations.remember(step.index, place);
         if let Some((address, lanes)) = missing {
-            let key = Key {
+            let single = Single {
                 kind: Kind::UninitializedMemory,
                 index: step.index,
-                other: None,
-            };
-            findings.add(key, |workgroup| Example {
-                side: Side {
-                    index: step.index,
-                    workgroup,
-                    wave,
-                    lanes,
-                    what: format!(
-                        "reads {}, of which some were never written",
-                        bytes_text(observed.bytes)
-                    ),
-                },
+                wave,
+                lanes,
                 access: Some(Access::Global { address, bytes: 1 }),
-                other: None,
-            });
+            };
+            findings.add_single(single, || uninitialized(observed.bytes));
         }
     }
 
@@ -153,23 +139,14 @@ impl Memory {
             .filter(|(_, address)| !observed.scalar && leaves(*address, address + bytes));
         let lanes = strays.fold(0, |lanes, (lane, _)| lanes | 1 << lane);
         let (kind, access, what) = faults::outside(memory, address, observed.bytes, observed.write);
-        let index = step.index;
-        let key = Key {
+        let single = Single {
             kind,
-            index,
-            other: None,
-        };
-        findings.add(key, |workgroup| Example {
-            side: Side {
-                index,
-                workgroup,
-                wave,
-                lanes,
-                what,
-            },
+            index: step.index,
+            wave,
+            lanes,
             access: Some(access),
-            other: None,
-        });
+        };
+        findings.add_single(single, || what);
     }
 
     /// The address of the first uninitialized byte.
@@ -230,24 +207,18 @@ impl Watch for Memory {
         if (base | offset) & 3 == 0 || instruction.format != Format::Smem {
             return;
         }
-        let key = Key {
+        let single = Single {
             kind: Kind::Misaligned,
             index: step.index,
-            other: None,
-        };
-        findings.add(key, |workgroup| Example {
-            side: Side {
-                index: step.index,
-                workgroup,
-                wave: wave.index,
-                lanes: 0,
-                what: format!(
-                    "has a base that ends in {:#x} and an offset of {offset:#x}; the hardware ignores the lowest two bits of both",
-                    base & 0xf
-                ),
-            },
+            wave: wave.index,
+            lanes: 0,
             access: None,
-            other: None,
+        };
+        findings.add_single(single, || {
+            format!(
+                "has a base that ends in {:#x} and an offset of {offset:#x}; the hardware ignores the lowest two bits of both",
+                base & 0xf
+            )
         });
     }
 

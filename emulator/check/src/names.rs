@@ -40,3 +40,9 @@ pub(super) fn bytes_text(bytes: u32) -> String {
         _ => format!("{bytes} bytes"),
     }
 }
+
+/// What a wave did that reads memory or LDS without a value.
+pub(super) fn uninitialized(bytes: u32) -> String {
+    let bytes = bytes_text(bytes);
+    format!("reads {bytes}, of which some were never written")
+}
