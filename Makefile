@@ -22,7 +22,7 @@ test: toolchain
 	cargo fmt --manifest-path examples/bugs/Cargo.toml --check
 	cargo fmt --manifest-path cli/calibration/Cargo.toml --check
 	FERROWAVE_GPUS=gfx908 cargo clippy --workspace --all-targets -- -D warnings
-	RUSTFLAGS='-Ctarget-cpu=gfx950 --cfg=ferrowave_gpu="gfx950"' cargo clippy -p ferrowave-kernels -p ferrowave-panic --lib \
+	RUSTFLAGS='-Ctarget-cpu=gfx950 --cfg=ferrowave_gpu="gfx950" --cfg=ferrowave_family="cdna"' cargo clippy -p ferrowave-kernels -p ferrowave-panic --lib \
 		--target amdgcn-amd-amdhsa -Zbuild-std=core -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --exclude cargo-gpu-amdgpu --no-deps --quiet
 	cargo test --workspace

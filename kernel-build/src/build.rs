@@ -9,7 +9,7 @@ use std::{
 
 use cargo_metadata::{CrateType, Message};
 use ferrowave_code_object::{CodeObject, CodeObjectError};
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 
 use crate::{
     BuildError, KernelCrate, LaunchBounds, Settings, Toolchain, ToolchainError, bounds, cache,
@@ -38,7 +38,8 @@ pub struct Built {
 /// A build of one crate for one or several GPUs.
 ///
 /// The crate is compiled as a `cdylib` in release mode, with one codegen unit, link-time optimization and line tables;
-/// `core` is built from source. The crate sees its GPU as `cfg(ferrowave_gpu = "gfx942")`.
+/// `core` is built from source. The crate sees its GPU as `cfg(ferrowave_gpu = "gfx942")` and its
+/// family as `cfg(ferrowave_family = "cdna")`, `"rdna3"` (RDNA 3.5, too) or `"rdna4"`.
 /// `package.metadata.gpu-amdgpu` in its manifest ([`Settings`]) has the defaults for what is not set here.
 ///
 /// ```no_run
@@ -392,6 +393,9 @@ impl Build {
                     format!("-Ctarget-cpu={gpu}"),
                     format!("--cfg=ferrowave_gpu=\"{gpu}\""),
                     format!("--check-cfg=cfg(ferrowave_gpu,values({known_gpus}))"),
+                    format!("--cfg=ferrowave_family=\"{}\"", family(gpu)),
+                    "--check-cfg=cfg(ferrowave_family,values(\"cdna\",\"rdna3\",\"rdna4\"))"
+                        .to_owned(),
                 ]
                 .join("\x1f"),
             )
@@ -436,6 +440,15 @@ impl Build {
             command.arg(format!("-Cllvm-args={arg}"));
         }
         command
+    }
+}
+
+/// The value of `cfg(ferrowave_family)`.
+const fn family(gpu: Gpu) -> &'static str {
+    match gpu.family() {
+        Family::Cdna => "cdna",
+        Family::Rdna if gpu.is_rdna4() => "rdna4",
+        Family::Rdna => "rdna3",
     }
 }
 

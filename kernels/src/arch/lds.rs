@@ -9,11 +9,11 @@ use core::{
 };
 
 unsafe extern "llvm-intrinsic" {
-    #[cfg(not(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201")))]
+    #[cfg(not(ferrowave_family = "rdna4"))]
     #[link_name = "llvm.amdgcn.s.waitcnt"]
     fn llvm_s_waitcnt(counters: i32);
 
-    #[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+    #[cfg(ferrowave_family = "rdna4")]
     #[link_name = "llvm.amdgcn.s.wait.dscnt"]
     fn llvm_s_wait_dscnt(left: i16);
 
@@ -22,7 +22,7 @@ unsafe extern "llvm-intrinsic" {
 }
 
 /// `s_waitcnt lgkmcnt(0)`: the other counters are at their maxima, which waits for nothing.
-#[cfg(not(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201")))]
+#[cfg(not(ferrowave_family = "rdna4"))]
 const LGKMCNT_0: i32 = if IS_RDNA { 0xfc07 } else { 0xc07f };
 
 /// The same for `vmcnt(0)`.
@@ -35,9 +35,9 @@ const VMCNT_0: i32 = 0x0f70;
 fn wait_for_counter() {
     // SAFETY: waiting for counters has no other effect.
     unsafe {
-        #[cfg(not(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201")))]
+        #[cfg(not(ferrowave_family = "rdna4"))]
         llvm_s_waitcnt(LGKMCNT_0);
-        #[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+        #[cfg(ferrowave_family = "rdna4")]
         llvm_s_wait_dscnt(0);
     }
 }

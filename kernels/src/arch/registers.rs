@@ -3,7 +3,7 @@
 use core::arch::asm;
 
 /// An opaque zero: the compiler can neither fold nor hoist an expression that it is added to.
-#[cfg(not(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201")))]
+#[cfg(not(ferrowave_family = "rdna4"))]
 #[inline(always)]
 pub(crate) fn opaque_zero() -> u32 {
     let zero;
@@ -15,7 +15,7 @@ pub(crate) fn opaque_zero() -> u32 {
 /// The same for RDNA 4, where a vector instruction that reads a scalar register may see its old value if a scalar instruction
 /// has just written it and another vector instruction has read the old one (LLVM's `hasVALUReadSGPRHazard`). LLVM waits
 /// between its own instructions only, so the zero is one of these.
-#[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+#[cfg(ferrowave_family = "rdna4")]
 #[inline(always)]
 pub(crate) fn opaque_zero() -> u32 {
     let mut zero = 0;
@@ -51,7 +51,7 @@ pub(crate) fn at_once(values: [u32; 12]) {
 }
 
 /// `v_perm_b32`: the word whose byte number `i` is byte number `selector >> 8i & 7` of the eight bytes of `high` and `low`.
-#[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+#[cfg(ferrowave_family = "rdna4")]
 #[inline(always)]
 pub(crate) fn permuted(high: u32, low: u32, selector: u32) -> u32 {
     // SAFETY: it reads no memory and no other lane.

@@ -24,23 +24,11 @@ pub(crate) fn wait_for_stores() {
     // for an access to all of memory.
     unsafe {
         asm!(
-            #[cfg(any(
-                ferrowave_gpu = "gfx908",
-                ferrowave_gpu = "gfx90a",
-                ferrowave_gpu = "gfx942",
-                ferrowave_gpu = "gfx950"
-            ))]
+            #[cfg(ferrowave_family = "cdna")]
             "s_waitcnt vmcnt(0)",
-            #[cfg(not(any(
-                ferrowave_gpu = "gfx908",
-                ferrowave_gpu = "gfx90a",
-                ferrowave_gpu = "gfx942",
-                ferrowave_gpu = "gfx950",
-                ferrowave_gpu = "gfx1200",
-                ferrowave_gpu = "gfx1201"
-            )))]
+            #[cfg(ferrowave_family = "rdna3")]
             "s_waitcnt_vscnt null, 0x0",
-            #[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+            #[cfg(ferrowave_family = "rdna4")]
             "s_wait_storecnt 0x0",
             options(nostack),
         );
@@ -65,19 +53,18 @@ pub(crate) unsafe fn release_and_count(counter: *mut u32) -> u32 {
             "s_waitcnt vmcnt(0)",
             #[cfg(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"))]
             "global_atomic_add {old}, {counter}, {one}, off sc0",
-            #[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+            #[cfg(ferrowave_family = "rdna4")]
             "global_atomic_add_u32 {old}, {counter}, {one}, off th:TH_ATOMIC_RETURN scope:SCOPE_DEV",
             // LLVM's assembler takes the name `global_atomic_add_u32` of RDNA 3 by this name, too.
             #[cfg(not(any(
                 ferrowave_gpu = "gfx942",
                 ferrowave_gpu = "gfx950",
-                ferrowave_gpu = "gfx1200",
-                ferrowave_gpu = "gfx1201"
+                ferrowave_family = "rdna4"
             )))]
             "global_atomic_add {old}, {counter}, {one}, off glc",
-            #[cfg(not(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201")))]
+            #[cfg(not(ferrowave_family = "rdna4"))]
             "s_waitcnt vmcnt(0)",
-            #[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+            #[cfg(ferrowave_family = "rdna4")]
             "s_wait_loadcnt 0x0",
             old = out(vgpr32) old,
             counter = in(vgpr64) counter,
@@ -98,25 +85,11 @@ pub(crate) fn acquire() {
             "buffer_wbinvl1_vol",
             #[cfg(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"))]
             "buffer_inv sc1",
-            #[cfg(not(any(
-                ferrowave_gpu = "gfx908",
-                ferrowave_gpu = "gfx90a",
-                ferrowave_gpu = "gfx942",
-                ferrowave_gpu = "gfx950",
-                ferrowave_gpu = "gfx1200",
-                ferrowave_gpu = "gfx1201"
-            )))]
+            #[cfg(ferrowave_family = "rdna3")]
             "buffer_gl1_inv",
-            #[cfg(not(any(
-                ferrowave_gpu = "gfx908",
-                ferrowave_gpu = "gfx90a",
-                ferrowave_gpu = "gfx942",
-                ferrowave_gpu = "gfx950",
-                ferrowave_gpu = "gfx1200",
-                ferrowave_gpu = "gfx1201"
-            )))]
+            #[cfg(ferrowave_family = "rdna3")]
             "buffer_gl0_inv",
-            #[cfg(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+            #[cfg(ferrowave_family = "rdna4")]
             "global_inv scope:SCOPE_DEV",
             options(nostack),
         );

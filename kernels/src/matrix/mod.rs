@@ -134,34 +134,12 @@ macro_rules! product {
 }
 
 /// The products of blocks that the GPU has instructions for.
-#[cfg(all(
-    target_arch = "amdgpu",
-    any(
-        ferrowave_gpu = "gfx908",
-        ferrowave_gpu = "gfx90a",
-        ferrowave_gpu = "gfx942",
-        ferrowave_gpu = "gfx950"
-    )
-))]
+#[cfg(all(target_arch = "amdgpu", ferrowave_family = "cdna"))]
 #[path = "mfma.rs"]
 mod products;
-#[cfg(all(
-    target_arch = "amdgpu",
-    not(any(
-        ferrowave_gpu = "gfx908",
-        ferrowave_gpu = "gfx90a",
-        ferrowave_gpu = "gfx942",
-        ferrowave_gpu = "gfx950"
-    ))
-))]
-#[cfg_attr(
-    any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"),
-    path = "wmma_gfx12.rs"
-)]
-#[cfg_attr(
-    not(any(ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201")),
-    path = "wmma.rs"
-)]
+#[cfg(all(target_arch = "amdgpu", not(ferrowave_family = "cdna")))]
+#[cfg_attr(ferrowave_family = "rdna4", path = "wmma_gfx12.rs")]
+#[cfg_attr(not(ferrowave_family = "rdna4"), path = "wmma.rs")]
 mod products;
 
 #[cfg(target_arch = "amdgpu")]

@@ -79,12 +79,7 @@ macro_rules! entries {
     ) => {
         $(entry!($vector(f32 => f32) => step!($vector_row));)*
         $(
-            #[cfg(any(
-                ferrowave_gpu = "gfx908",
-                ferrowave_gpu = "gfx90a",
-                ferrowave_gpu = "gfx942",
-                ferrowave_gpu = "gfx950"
-            ))]
+            #[cfg(ferrowave_family = "cdna")]
             entry!($matrix(f32 => f32) => step!($matrix_row));
         )*
         $(

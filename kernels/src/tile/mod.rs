@@ -12,6 +12,6 @@ pub mod operand;
 pub mod output;
 pub mod registers;
 pub mod swizzle;
-#[cfg(any(test, ferrowave_gpu = "gfx1200", ferrowave_gpu = "gfx1201"))]
+#[cfg(any(test, ferrowave_family = "rdna4"))]
 mod transpose;
 pub mod vector_loader;
