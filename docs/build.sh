@@ -57,6 +57,7 @@ for file in "$steps"/s*.rs; do
     chapters+="  - [$title](${file%.rs}.md)"$'\n'
 done
 sed -i -E "s#\]\(\.\./($steps/[a-z0-9_]*)\.rs\)#](../\1.md)#g" "$stage/docs/course.md"
+sed -i -E "/^\| \`s/s#\`(s[0-9]{2}_[a-z0-9_]+)\.rs\`#[\`\1.rs\`](../$steps/\1.md)#g" "$stage/docs/ladder.md"
 
 [ ! -d "$target/browser" ] || printf '\n**[Open the page](../browser/index.html)**\n' >> "$stage/docs/browser.md"
 
