@@ -12,9 +12,9 @@ use std::cmp::Reverse;
 
 use super::{
     instruction::{AtBarrier, Timed, Unit},
-    lds::{Lds, PAIRS, pair_of},
+    lds::{Lds, pair_of},
     memory::{Memory, Traffic},
-    parameters::{Parameters, SIMDS},
+    parameters::Parameters,
     stall::{Stall, Stalls},
     tags::Tags,
     timeline::{Issue, Lane, Timeline},
@@ -76,13 +76,15 @@ struct Simd {
 #[derive(Clone)]
 struct Line {
     /// The cycle since which each SIMD waits.
-    since: [Option<u64>; SIMDS],
+    since: Vec<Option<u64>>,
 }
 
 impl Line {
-    const EMPTY: Line = Line {
-        since: [None; SIMDS],
-    };
+    fn of(simds: usize) -> Line {
+        Line {
+            since: vec![None; simds],
+        }
+    }
 
     /// Whether the SIMD may enter the queue. If not, it waits.
     fn lets_in(&mut self, simd: usize, now: u64, has_room: bool) -> bool {
@@ -118,13 +120,13 @@ pub(super) struct ComputeUnit<'a> {
     recorded: &'a Recorded,
     memory: Memory<'a>,
     waves: Vec<ReplayedWave<'a>>,
-    simds: [Simd; SIMDS],
+    simds: Vec<Simd>,
     workgroups: Vec<Workgroup>,
     lds: Lds,
     /// For each vector cache.
     waiting_for_memory: Vec<Line>,
     /// For each pair of SIMDs.
-    waiting_for_lds: [Line; PAIRS],
+    waiting_for_lds: Vec<Line>,
     /// The ready waves of the current SIMD, by priority. Kept to avoid allocations.
     by_priority: Vec<usize>,
     /// The instruction cache, if the code does not fit in it.
@@ -144,6 +146,7 @@ impl<'a> ComputeUnit<'a> {
     ) -> Self {
         let capacity = u64::from(parameters.hardware.instruction_cache_bytes);
         let turn = parameters.pipeline.turn;
+        let line = Line::of(parameters.simds());
         ComputeUnit {
             parameters,
             turn,
@@ -152,17 +155,19 @@ impl<'a> ComputeUnit<'a> {
             recorded,
             memory,
             waves: Vec::new(),
-            simds: std::array::from_fn(|number| Simd {
-                waves: Vec::new(),
-                next_turn: number as u64 % turn,
-                vector_free_at: 0,
-                transcendental_free_at: 0,
-                matrix_free_at: 0,
-            }),
+            simds: (0..parameters.simds())
+                .map(|number| Simd {
+                    waves: Vec::new(),
+                    next_turn: number as u64 % turn,
+                    vector_free_at: 0,
+                    transcendental_free_at: 0,
+                    matrix_free_at: 0,
+                })
+                .collect(),
             workgroups: Vec::new(),
             lds: Lds::new(parameters),
-            waiting_for_memory: vec![Line::EMPTY; parameters.pipeline.compute_units],
-            waiting_for_lds: [Line::EMPTY; PAIRS],
+            waiting_for_memory: vec![line.clone(); parameters.pipeline.compute_units],
+            waiting_for_lds: vec![line; pair_of(parameters.simds() - 1) + 1],
             by_priority: Vec::new(),
             code: (code_bytes > capacity).then(|| Tags::new(capacity / CODE_LINE, 8)),
             issued: 0,
@@ -220,9 +225,10 @@ impl<'a> ComputeUnit<'a> {
         let first = self.waves.len();
         let number = self.workgroups.len();
         let parts = self.parameters.pipeline.compute_units;
+        let count = self.simds.len();
         let (half, simds) = match self.has_workgroups_apart {
             true => {
-                let of_part = |part| part * SIMDS / parts..(part + 1) * SIMDS / parts;
+                let of_part = |part| part * count / parts..(part + 1) * count / parts;
                 let waves_of = |part| -> usize {
                     let simds = &self.simds[of_part(part)];
                     simds.iter().map(|simd| simd.waves.len()).sum()
@@ -230,7 +236,7 @@ impl<'a> ComputeUnit<'a> {
                 let part = (0..parts).min_by_key(|&part| waves_of(part)).unwrap_or(0);
                 (part, of_part(part))
             }
-            false => (number % parts, 0..SIMDS),
+            false => (number % parts, 0..count),
         };
         for trace in &workgroup.waves {
             let simd = simds
@@ -399,7 +405,7 @@ impl<'a> ComputeUnit<'a> {
 
     /// The compute unit of a SIMD in a workgroup processor.
     const fn part_of(&self, simd: usize) -> usize {
-        simd * self.parameters.pipeline.compute_units / SIMDS
+        simd * self.parameters.pipeline.compute_units / self.simds.len()
     }
 
     /// Records how long the instruction that issues now has waited, and for what.
@@ -646,7 +652,7 @@ mod tests {
 
     #[test]
     fn who_waits_longest_is_next() {
-        let mut line = Line::EMPTY;
+        let mut line = Line::of(4);
         assert!(line.lets_in(0, 0, true));
         assert!(!line.lets_in(3, 3, false));
         assert!(!line.lets_in(0, 4, false));

@@ -12,15 +12,12 @@ use std::collections::VecDeque;
 
 use super::{parameters::Parameters, trace::LdsAccess};
 
-/// Pairs of SIMDs of a compute unit.
-pub(super) const PAIRS: usize = 2;
-
-/// Bytes of an instruction with 16 bytes a lane.
+/// The room of an instruction in a pair's queue: 16 bytes for each lane of CDNA.
 const WIDEST_BYTES: u64 = 1024;
 
 /// The pair of a SIMD.
 pub(super) const fn pair_of(simd: usize) -> usize {
-    simd / PAIRS
+    simd / 2
 }
 
 /// Two SIMDs' way to LDS.
@@ -41,7 +38,7 @@ pub(super) struct Lds {
     most_cycles: u64,
     /// The cycle from which the banks of each half are free; there is only one on CDNA.
     free_at: Vec<u64>,
-    pairs: [Pair; PAIRS],
+    pairs: Vec<Pair>,
     /// Cycles in which the banks were busy.
     pub(super) busy: u64,
 }
@@ -53,7 +50,7 @@ impl Lds {
             most_cycles: u64::from(parameters.lds_queue) * WIDEST_BYTES
                 / u64::from(parameters.lds_bus_bytes_per_cycle.max(1)),
             free_at: vec![0; parameters.pipeline.compute_units],
-            pairs: Default::default(),
+            pairs: vec![Pair::default(); pair_of(parameters.simds() - 1) + 1],
             busy: 0,
         }
     }

@@ -243,8 +243,7 @@ impl Plan {
         });
         let mut chosen = Chosen {
             lines: placement.at_once().collect(),
-            lanes: kernel.code().lanes(),
-            ..Chosen::default()
+            ..Chosen::new(kernel.code().lanes())
         };
         for first in placement.candidates() {
             let replayed = placement.on_unit_of(first, BATCHES * placement.resident);

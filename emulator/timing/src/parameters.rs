@@ -36,7 +36,7 @@
 //! | results return in order of all waves on RDNA 3, of each on RDNA 4 | Chips and Cheese, «RDNA 4's Out-of-Order Memory Accesses» |
 //! | queues before L0 and LDS | those of CDNA: **estimates** |
 
-use ferrowave_gpu::{Product, Specifications};
+use ferrowave_gpu::{GpuLimits, Product, Specifications};
 
 /// How SIMDs issue, and what their instructions take beside their unit's cycles. Not in files of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,8 +166,6 @@ const RDNA4: Pipeline = Pipeline {
     ..RDNA3
 };
 
-/// SIMDs of a compute unit, or of a workgroup processor.
-pub(crate) const SIMDS: usize = 4;
 /// Ways of the vector L1 cache.
 pub(crate) const L1_WAYS: usize = 64;
 /// Ways of L2 and the Infinity Cache.
@@ -323,6 +321,11 @@ impl Parameters {
     /// Reachable memory bandwidth in bytes per cycle, of all memory.
     pub fn memory_bytes_per_cycle(&self) -> f64 {
         self.hardware.memory_bytes_per_second * self.memory_efficiency / self.hardware.clock_hz()
+    }
+
+    /// SIMDs of a compute unit, or of a workgroup processor.
+    pub(crate) const fn simds(&self) -> usize {
+        GpuLimits::of(self.hardware.gpu).simds as usize
     }
 }
 

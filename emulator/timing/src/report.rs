@@ -12,7 +12,7 @@ use super::{
     clock::{MatrixType, SustainedClock},
     compute_unit::Replay,
     parameter_file::Changed,
-    parameters::{Parameters, SIMDS},
+    parameters::Parameters,
     placement::Placement,
     stall::{Stall, Stalls},
     symbolized::{InstructionTiming, Instructions},
@@ -125,9 +125,10 @@ impl Timing {
                 stalls.add(stall, cycles);
             }
         }
-        let usage = usage(replay, cycles_modelled);
+        let simds = parameters.simds() as f64;
+        let usage = usage(replay, cycles_modelled, simds);
         let bound_by = bound(&usage, &stalls);
-        let of_simds = SIMDS as f64 * cycles_modelled.max(1) as f64;
+        let of_simds = simds * cycles_modelled.max(1) as f64;
         // Power is that of all compute units, of which others have fewer workgroups.
         let placement = &modelled.placement;
         let units = placement.units() * placement.xcds();
@@ -174,7 +175,7 @@ impl Timing {
     }
 }
 
-fn usage(replay: &Replay, cycles: u64) -> Vec<Usage> {
+fn usage(replay: &Replay, cycles: u64, simds: f64) -> Vec<Usage> {
     let share = |busy: f64| match cycles {
         0 => 0.0,
         cycles => (busy / cycles as f64).min(1.0),
@@ -185,8 +186,8 @@ fn usage(replay: &Replay, cycles: u64) -> Vec<Usage> {
         .map(|unit| Usage {
             unit,
             share: share(match unit {
-                Unit::Vector => replay.vector_busy as f64 / SIMDS as f64,
-                Unit::Matrix => replay.matrix_busy as f64 / SIMDS as f64,
+                Unit::Vector => replay.vector_busy as f64 / simds,
+                Unit::Matrix => replay.matrix_busy as f64 / simds,
                 Unit::Scalar => replay.scalar_busy as f64,
                 Unit::Lds => replay.lds_busy as f64,
                 Unit::L1 => traffic.l1_busy,

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use rayon::iter::{IntoParallelRefMutIterator as _, ParallelIterator as _};
 
 use super::{
-    parameters::{L1_WAYS, L2_WAYS, Parameters, SIMDS},
+    parameters::{L1_WAYS, L2_WAYS, Parameters},
     placement::Placement,
     tags::Tags,
     trace::{Recorded, Shape, WaveTrace},
@@ -149,7 +149,7 @@ pub(super) fn shares(
     let xcd = Xcd::new(placement, parameters, instructions.kinds.len());
     let mut xcds = vec![xcd; placement.xcds() as usize];
     let mut rounds = 0;
-    let compute_units = parameters.pipeline.compute_units;
+    let (compute_units, simds) = (parameters.pipeline.compute_units, parameters.simds());
     let waves = workgroups.flat_map(|workgroup| {
         let (xcd, unit) = placement.of(workgroup.number);
         let turn = placement.turn_of(workgroup.number) as usize;
@@ -158,7 +158,7 @@ pub(super) fn shares(
             // Waves go round the SIMDs, of which each compute unit has as many.
             let part = match in_one_compute_unit {
                 true => turn % compute_units,
-                false => number % SIMDS * compute_units / SIMDS,
+                false => number % simds * compute_units / simds,
             };
             (xcd, unit, unit as usize * compute_units + part, wave)
         })

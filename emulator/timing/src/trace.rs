@@ -58,7 +58,7 @@ pub(super) struct WaveTrace {
 }
 
 /// What an instruction needs of LDS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LdsAccess {
     /// Cycles of the banks.
     pub(super) cycles: u32,
@@ -158,20 +158,19 @@ pub(super) struct Chosen {
     pub(super) budget: Arc<Budget>,
 }
 
-impl Default for Chosen {
-    fn default() -> Self {
+impl Chosen {
+    /// None yet, in waves of `lanes`.
+    pub(super) fn new(lanes: u32) -> Self {
         Chosen {
             whole: HashSet::new(),
             lines: HashSet::new(),
             is_estimate: false,
             may_stop: false,
-            lanes: 64,
+            lanes,
             budget: Arc::new(Budget::new(MOST_TRACE_BYTES)),
         }
     }
-}
 
-impl Chosen {
     /// The numbers of all of them, sorted.
     pub(super) fn numbers(&self) -> Vec<u64> {
         let mut all: Vec<u64> = self.whole.union(&self.lines).copied().collect();

@@ -141,11 +141,11 @@ impl<'a> ReplayedWave<'a> {
         access
     }
 
-    /// What the current instruction needs of LDS.
+    /// What the current instruction needs of LDS. The trace has it for each instruction that uses LDS.
     pub(super) fn lds_access(&mut self) -> LdsAccess {
         let access = self.trace.lds.get(self.lds).copied();
         self.lds += 1;
-        access.unwrap_or(LdsAccess::permutation(64))
+        access.unwrap_or_default()
     }
 
     /// Moves to the next instruction. Returns whether it is elsewhere than after this one, or `None` at the end.
