@@ -192,7 +192,7 @@ impl Kind {
                 "Two waves of a workgroup access the same bytes of LDS with no barrier between, and one of them writes."
             }
             Kind::LdsInFlight => {
-                "A wave reached the barrier that should order its LDS access without waiting for the access (lgkmcnt)."
+                "A wave reached the barrier that should order its LDS access without waiting for the access (lgkmcnt, on RDNA 4 dscnt)."
             }
             Kind::GlobalRace => {
                 "Two waves access the same bytes of global memory, one of them writes, and neither a barrier nor atomic operations order them."

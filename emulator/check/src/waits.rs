@@ -14,7 +14,7 @@ use super::{
     register_set::{RegisterSet, WORDS},
 };
 use ferrowave_emulator::exec::{Context, Facts, GroupStart, ObservedAccess, Space, Wave};
-use ferrowave_gpu::{Family, GpuLimits, WaitCounters};
+use ferrowave_gpu::{Gpu, GpuLimits, WaitCounters};
 use ferrowave_isa::{Category, Counter, Effect, Registers, Role, WaitCounts};
 
 /// An operation in flight.
@@ -179,7 +179,7 @@ impl Waits {
                     flight,
                     step,
                     wave,
-                    context.code.gpu().family(),
+                    context.code.gpu(),
                     read.registers,
                     Kind::ReadInFlight,
                     findings,
@@ -192,7 +192,7 @@ impl Waits {
                     flight,
                     step,
                     wave,
-                    context.code.gpu().family(),
+                    context.code.gpu(),
                     written,
                     Kind::OverwrittenInFlight,
                     findings,
@@ -206,6 +206,7 @@ impl Waits {
         &self,
         step: &Step<'_>,
         wave: &Wave,
+        gpu: Gpu,
         observed: &ObservedAccess<'_>,
         findings: &mut Findings,
     ) {
@@ -250,7 +251,10 @@ impl Waits {
                     workgroup,
                     wave: wave.index,
                     lanes: 0,
-                    what: "loads to it and is not waited for (vmcnt)".into(),
+                    what: format!(
+                        "loads to it and is not waited for ({})",
+                        Counter::Vm.name(gpu)
+                    ),
                 }),
             });
         }
@@ -262,7 +266,7 @@ fn report(
     flight: &InFlight,
     step: &Step<'_>,
     wave: &Wave,
-    family: Family,
+    gpu: Gpu,
     registers: Registers,
     kind: Kind,
     findings: &mut Findings,
@@ -277,12 +281,14 @@ fn report(
         index: step.index,
         other: Some(writer.index),
     };
-    let name = register.name(family);
+    let name = register.name(gpu.family());
+    let [memory, lds] = [Counter::Vm, Counter::of_lds(gpu)].map(|counter| counter.name(gpu));
     let counters = match writer.unit {
-        Unit::Memory => "vmcnt",
-        Unit::Sample => "samplecnt",
-        Unit::Lds | Unit::Scalar => "lgkmcnt",
-        Unit::Flat => "vmcnt and lgkmcnt",
+        Unit::Memory => memory.to_owned(),
+        Unit::Sample => Counter::Sample.name(gpu).to_owned(),
+        Unit::Lds => lds.to_owned(),
+        Unit::Scalar => Counter::of_scalar_memory(gpu).name(gpu).to_owned(),
+        Unit::Flat => format!("{memory} and {lds}"),
     };
     findings.add(key, |workgroup| Example {
         side: Side {
@@ -363,7 +369,7 @@ impl Watch for Waits {
             if observed.space != Space::Lds {
                 continue;
             }
-            self.lds(step, wave, &observed, findings);
+            self.lds(step, wave, context.code.gpu(), &observed, findings);
             if step.facts.to_lds {
                 let bytes = u64::from(observed.bytes);
                 let range = observed

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use ferrowave_gpu::Gpu;
+
 /// A counter of operations in flight. Each family of GPUs has some of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -26,6 +28,38 @@ pub enum Counter {
 
 impl Counter {
     const COUNT: usize = Counter::Km as usize + 1;
+
+    /// The counter of LDS.
+    pub const fn of_lds(gpu: Gpu) -> Self {
+        match gpu.is_rdna4() {
+            true => Counter::Ds,
+            false => Counter::Lgkm,
+        }
+    }
+
+    /// The counter of scalar memory and messages.
+    pub const fn of_scalar_memory(gpu: Gpu) -> Self {
+        match gpu.is_rdna4() {
+            true => Counter::Km,
+            false => Counter::Lgkm,
+        }
+    }
+
+    /// Its name in the assembler of a GPU.
+    pub const fn name(self, gpu: Gpu) -> &'static str {
+        match self {
+            Counter::Vm if gpu.is_rdna4() => "loadcnt",
+            Counter::Vm => "vmcnt",
+            Counter::Lgkm => "lgkmcnt",
+            Counter::Exp => "expcnt",
+            Counter::Vs if gpu.is_rdna4() => "storecnt",
+            Counter::Vs => "vscnt",
+            Counter::Sample => "samplecnt",
+            Counter::Bvh => "bvhcnt",
+            Counter::Ds => "dscnt",
+            Counter::Km => "kmcnt",
+        }
+    }
 }
 
 /// What a wait instruction waits for: how many operations of each counter may still be in flight after it.
