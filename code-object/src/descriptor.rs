@@ -199,42 +199,52 @@ const fn bit(word: u32, shift: u32) -> bool {
     bits(word, shift, 1) != 0
 }
 
-impl KernelDescriptor {
-    /// The size and required alignment of a descriptor, in bytes.
-    pub const BYTES: usize = 64;
+/// A descriptor's words.
+struct Words {
+    all: [u32; KernelDescriptor::BYTES / 4],
+    gpu: Gpu,
+}
 
-    /// Decodes a descriptor. `kernel` is the kernel's name, for errors.
-    ///
-    /// # Errors
-    /// [`CodeObjectError::DescriptorReserved`] if a field is set that is reserved on this GPU: ignoring it could
-    /// silently give wrong results. [`CodeObjectError::DescriptorValue`] if a field has a value without a meaning.
-    pub fn parse(
-        bytes: &[u8; Self::BYTES],
-        gpu: Gpu,
-        kernel: &str,
-    ) -> Result<Self, CodeObjectError> {
-        let u32_at = |offset: usize| {
-            let mut word = [0; 4];
-            word.copy_from_slice(&bytes[offset..offset + 4]);
-            u32::from_le_bytes(word)
-        };
-        let u64_at =
-            |offset: usize| u64::from(u32_at(offset)) | u64::from(u32_at(offset + 4)) << 32;
-        let (rsrc3, rsrc1, rsrc2) = (u32_at(44), u32_at(48), u32_at(52));
-        let properties = u32_at(56) & 0xffff;
-        let preload = u32_at(56) >> 16;
-        let rdna = gpu.family() == Family::Rdna;
-        let unified = !rdna && gpu != Gpu::Gfx908;
-        let architected_scratch = gpu.has_architected_scratch();
-        let wave32 = rdna && bit(properties, 10);
-        // RDNA 4 has no SHARED_VGPR_COUNT, and a wider INST_PREF_SIZE.
-        let rdna4 = gpu.is_rdna4();
-        let reserved = [
-            ("reserved bytes 12..16", u32_at(12).into()),
-            ("reserved bytes 24..32", u64_at(24)),
-            ("reserved bytes 32..40", u64_at(32)),
-            ("reserved bytes 40..44", u32_at(40).into()),
-            ("reserved bytes 60..64", u32_at(60).into()),
+impl Words {
+    fn of(bytes: &[u8; KernelDescriptor::BYTES], gpu: Gpu) -> Self {
+        let (words, _) = bytes.as_chunks::<4>();
+        Words {
+            all: std::array::from_fn(|number| u32::from_le_bytes(words[number])),
+            gpu,
+        }
+    }
+
+    /// The word at an offset in bytes.
+    const fn word(&self, offset: usize) -> u32 {
+        self.all[offset / 4]
+    }
+
+    fn long(&self, offset: usize) -> u64 {
+        u64::from(self.word(offset)) | u64::from(self.word(offset + 4)) << 32
+    }
+
+    /// Whether VGPRs and accumulation VGPRs are allocated together.
+    fn is_unified(&self) -> bool {
+        self.gpu.family() == Family::Cdna && self.gpu != Gpu::Gfx908
+    }
+
+    fn is_wave32(&self) -> bool {
+        self.gpu.family() == Family::Rdna && bit(self.word(56), 10)
+    }
+
+    /// The fields that are reserved on this GPU, and their values.
+    fn reserved(&self) -> [(&'static str, u64); 22] {
+        let (rsrc3, rsrc1, rsrc2) = (self.word(44), self.word(48), self.word(52));
+        let (properties, preload) = (self.word(56) & 0xffff, self.word(56) >> 16);
+        let rdna = self.gpu.family() == Family::Rdna;
+        let unified = self.is_unified();
+        let architected_scratch = self.gpu.has_architected_scratch();
+        [
+            ("reserved bytes 12..16", self.word(12).into()),
+            ("reserved bytes 24..32", self.long(24)),
+            ("reserved bytes 32..40", self.long(32)),
+            ("reserved bytes 40..44", self.word(40).into()),
+            ("reserved bytes 60..64", self.word(60).into()),
             ("COMPUTE_PGM_RSRC1.PRIORITY", bits(rsrc1, 10, 2).into()),
             ("COMPUTE_PGM_RSRC1.PRIV", bits(rsrc1, 20, 1).into()),
             ("COMPUTE_PGM_RSRC1.DEBUG_MODE", bits(rsrc1, 22, 1).into()),
@@ -265,7 +275,8 @@ impl KernelDescriptor {
                 "COMPUTE_PGM_RSRC3 reserved bits",
                 (rsrc3
                     & match () {
-                        () if rdna4 => 0x7fff_f00f,
+                        // RDNA 4 has no SHARED_VGPR_COUNT, and a wider INST_PREF_SIZE.
+                        () if self.gpu.is_rdna4() => 0x7fff_f00f,
                         // TRAP_ON_START and TRAP_ON_END (bits 10 and 11) must be 0.
                         () if rdna => 0x7fff_fc00,
                         () if unified => !0x1_003f,
@@ -275,7 +286,11 @@ impl KernelDescriptor {
             ),
             (
                 "COMPUTE_PGM_RSRC3.SHARED_VGPR_COUNT",
-                if wave32 { bits(rsrc3, 0, 4).into() } else { 0 },
+                if self.is_wave32() {
+                    bits(rsrc3, 0, 4).into()
+                } else {
+                    0
+                },
             ),
             (
                 "KERNEL_CODE_PROPERTIES reserved bits",
@@ -290,8 +305,30 @@ impl KernelDescriptor {
                 (properties & if architected_scratch { 0x20 } else { 0 }).into(),
             ),
             ("KERNARG_PRELOAD", if unified { 0 } else { preload.into() }),
-        ];
-        if let Some((field, value)) = reserved.into_iter().find(|&(_, value)| value != 0) {
+        ]
+    }
+}
+
+impl KernelDescriptor {
+    /// The size and required alignment of a descriptor, in bytes.
+    pub const BYTES: usize = 64;
+
+    /// Decodes a descriptor. `kernel` is the kernel's name, for errors.
+    ///
+    /// # Errors
+    /// [`CodeObjectError::DescriptorReserved`] if a field is set that is reserved on this GPU: ignoring it could
+    /// silently give wrong results. [`CodeObjectError::DescriptorValue`] if a field has a value without a meaning.
+    pub fn parse(
+        bytes: &[u8; Self::BYTES],
+        gpu: Gpu,
+        kernel: &str,
+    ) -> Result<Self, CodeObjectError> {
+        let words = Words::of(bytes, gpu);
+        let (rsrc3, rsrc1, rsrc2) = (words.word(44), words.word(48), words.word(52));
+        let (properties, preload) = (words.word(56) & 0xffff, words.word(56) >> 16);
+        let rdna = gpu.family() == Family::Rdna;
+        let unified = words.is_unified();
+        if let Some((field, value)) = words.reserved().into_iter().find(|&(_, value)| value != 0) {
             return Err(CodeObjectError::DescriptorReserved {
                 kernel: kernel.to_owned(),
                 field,
@@ -311,10 +348,10 @@ impl KernelDescriptor {
 
         Ok(KernelDescriptor {
             gpu,
-            group_segment_fixed_size: u32_at(0),
-            private_segment_fixed_size: u32_at(4),
-            kernarg_size: u32_at(8),
-            kernel_code_entry_byte_offset: u64_at(16).cast_signed(),
+            group_segment_fixed_size: words.word(0),
+            private_segment_fixed_size: words.word(4),
+            kernarg_size: words.word(8),
+            kernel_code_entry_byte_offset: words.long(16).cast_signed(),
             granulated_workitem_vgpr_count: bits(rsrc1, 0, 6) as u8,
             // LLVM documents that it must be 0 on RDNA, but LLVM 21 and earlier write a count, which the hardware ignores.
             granulated_wavefront_sgpr_count: if rdna { 0 } else { bits(rsrc1, 6, 4) as u8 },
@@ -353,13 +390,13 @@ impl KernelDescriptor {
             uses_dynamic_stack: bit(properties, 11),
             kernarg_preload_length: bits(preload, 0, 7) as u8,
             kernarg_preload_offset: bits(preload, 7, 9) as u16,
-            enable_wavefront_size32: wave32,
+            enable_wavefront_size32: words.is_wave32(),
             wgp_mode: rdna && bit(rsrc1, 29),
             mem_ordered: rdna && bit(rsrc1, 30),
             fwd_progress: rdna && bit(rsrc1, 31),
             shared_vgprs: if rdna { 8 * bits(rsrc3, 0, 4) as u8 } else { 0 },
             instruction_prefetch_bytes: if rdna {
-                128 * bits(rsrc3, 4, if rdna4 { 8 } else { 6 }) as u16
+                128 * bits(rsrc3, 4, if gpu.is_rdna4() { 8 } else { 6 }) as u16
             } else {
                 0
             },
