@@ -1,6 +1,6 @@
 //! Results as rows and columns: the same in the terminal, in Markdown, on the page and in CSV.
 
-use super::results::{Results, Row};
+use super::results::{Device, Results, Row};
 
 /// A column with text for people.
 pub(crate) struct Column {
@@ -318,111 +318,119 @@ pub(crate) fn caption(results: &Results) -> &'static str {
     }
 }
 
-/// Results as CSV, one line per row, with the units in the column names.
+/// A field of the CSV file: its name, with the unit, and its value in a row.
+type Field = (&'static str, fn(&Device, &Row) -> String);
+
+const FIELDS: &[Field] = &[
+    ("device", |device, _| device.name.clone()),
+    ("gpu", |device, _| device.gpu.clone()),
+    ("machine", |device, _| cell(device.machine.as_ref())),
+    ("kernel", |_, row| row.kernel.clone()),
+    ("library_version", |_, row| {
+        cell(row.library_version.as_ref())
+    }),
+    ("input", |_, row| row.problem.input.clone()),
+    ("output", |_, row| row.problem.output.clone()),
+    ("layout", |_, row| row.problem.layout.clone()),
+    ("m", |_, row| row.problem.m.to_string()),
+    ("n", |_, row| row.problem.n.to_string()),
+    ("k", |_, row| row.problem.k.to_string()),
+    ("batch", |_, row| row.problem.batch.to_string()),
+    ("passed", |_, row| row.outcome.passed.to_string()),
+    ("estimated", |_, row| row.estimated.to_string()),
+    ("relative_error", |_, row| cell(row.outcome.relative_error)),
+    ("worst_error_in_bounds", |_, row| {
+        cell(row.outcome.worst_error_in_bounds)
+    }),
+    ("measured_seconds", |_, row| {
+        cell(row.measured.as_ref().map(|time| time.median_seconds))
+    }),
+    ("modelled_seconds", |_, row| {
+        cell(row.modelled.as_ref().map(|time| time.seconds))
+    }),
+    ("emulation_seconds", |_, row| cell(row.emulation_seconds)),
+    ("operations_per_second", |_, row| {
+        cell(row.figures.operations_per_second)
+    }),
+    ("share_of_peak", |_, row| cell(row.figures.share_of_peak)),
+    ("share_of_roofline", |_, row| {
+        cell(row.figures.share_of_roofline)
+    }),
+    ("clock_hz", |_, row| {
+        cell(row.measured.as_ref().and_then(|time| time.clock_hz))
+    }),
+    ("speedup_over_previous", |_, row| {
+        cell(row.figures.speedup_over_previous)
+    }),
+    ("speedup_over_naive", |_, row| {
+        cell(row.figures.speedup_over_naive)
+    }),
+    ("speedup_over_library", |_, row| {
+        cell(row.figures.speedup_over_library)
+    }),
+    ("bound_by", |_, row| {
+        cell(row.modelled.as_ref().map(|time| &time.bound_by))
+    }),
+    ("vgprs", |_, row| {
+        cell(row.built.as_ref().map(|built| built.vgprs))
+    }),
+    ("agprs", |_, row| {
+        cell(row.built.as_ref().map(|built| built.agprs))
+    }),
+    ("sgprs", |_, row| {
+        cell(row.built.as_ref().map(|built| built.sgprs))
+    }),
+    ("lds_bytes", |_, row| {
+        cell(row.built.as_ref().map(|built| built.lds_bytes))
+    }),
+    ("waves_per_simd", |_, row| {
+        cell(row.built.as_ref().map(|built| built.waves_per_simd))
+    }),
+    ("vgpr_spills", |_, row| {
+        cell(row.built.as_ref().map(|built| built.vgpr_spills))
+    }),
+    ("sgpr_spills", |_, row| {
+        cell(row.built.as_ref().map(|built| built.sgpr_spills))
+    }),
+    ("bank_conflict_cycles", |_, row| {
+        cell(row.counters.as_ref().map(|c| c.bank_conflict_cycles))
+    }),
+    ("lds_accesses", |_, row| {
+        cell(row.counters.as_ref().map(|c| c.lds_accesses))
+    }),
+    ("coalescing", |_, row| {
+        cell(row.counters.as_ref().and_then(|c| c.coalescing))
+    }),
+    ("wave_instructions", |_, row| {
+        cell(row.counters.as_ref().map(|c| c.wave_instructions))
+    }),
+    ("modelled_cycles", |_, row| {
+        cell(row.modelled.as_ref().map(|time| time.cycles))
+    }),
+    ("sustained_clock_hz", |_, row| {
+        cell(
+            row.modelled
+                .as_ref()
+                .and_then(|time| time.sustained_clock_hz),
+        )
+    }),
+    ("model_error", |_, row| {
+        cell(row.modelled.as_ref().and_then(|time| time.error.as_ref()))
+    }),
+];
+
+/// A value, or nothing.
+fn cell(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+/// Results as CSV, one line per row.
 pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record([
-        "device",
-        "gpu",
-        "machine",
-        "kernel",
-        "library_version",
-        "input",
-        "output",
-        "layout",
-        "m",
-        "n",
-        "k",
-        "batch",
-        "passed",
-        "estimated",
-        "relative_error",
-        "worst_error_in_bounds",
-        "measured_seconds",
-        "modelled_seconds",
-        "emulation_seconds",
-        "operations_per_second",
-        "share_of_peak",
-        "share_of_roofline",
-        "clock_hz",
-        "speedup_over_previous",
-        "speedup_over_naive",
-        "speedup_over_library",
-        "bound_by",
-        "vgprs",
-        "agprs",
-        "sgprs",
-        "lds_bytes",
-        "waves_per_simd",
-        "vgpr_spills",
-        "sgpr_spills",
-        "bank_conflict_cycles",
-        "lds_accesses",
-        "coalescing",
-        "wave_instructions",
-        "modelled_cycles",
-        "sustained_clock_hz",
-        "model_error",
-    ])?;
-    let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    writer.write_record(FIELDS.iter().map(|(name, _)| name))?;
     for row in &results.rows {
         let device = results.device(row);
-        let (problem, figures) = (&row.problem, &row.figures);
-        let mut record = vec![
-            device.name.clone(),
-            device.gpu.clone(),
-            device.machine.clone().unwrap_or_default(),
-            row.kernel.clone(),
-            row.library_version.clone().unwrap_or_default(),
-            problem.input.clone(),
-            problem.output.clone(),
-            problem.layout.clone(),
-        ];
-        record.extend([problem.m, problem.n, problem.k, problem.batch].map(|n| n.to_string()));
-        record.extend([row.outcome.passed, row.estimated].map(|is| is.to_string()));
-        record.extend(
-            [
-                row.outcome.relative_error,
-                row.outcome.worst_error_in_bounds,
-                row.measured.as_ref().map(|time| time.median_seconds),
-                row.modelled.as_ref().map(|time| time.seconds),
-                row.emulation_seconds,
-                figures.operations_per_second,
-                figures.share_of_peak,
-                figures.share_of_roofline,
-                row.measured.as_ref().and_then(|time| time.clock_hz),
-                figures.speedup_over_previous,
-                figures.speedup_over_naive,
-                figures.speedup_over_library,
-            ]
-            .map(optional),
-        );
-        let bound_by = row.modelled.as_ref().map(|time| time.bound_by.clone());
-        record.push(bound_by.unwrap_or_default());
-        let built = row.built.as_ref();
-        record.extend(
-            [
-                built.map(|b| b.vgprs),
-                built.map(|b| b.agprs),
-                built.map(|b| b.sgprs),
-                built.map(|b| b.lds_bytes),
-                built.map(|b| b.waves_per_simd),
-                built.map(|b| b.vgpr_spills),
-                built.map(|b| b.sgpr_spills),
-            ]
-            .map(|value| optional(value.map(f64::from))),
-        );
-        let counters = row.counters.as_ref();
-        let whole = |value: Option<u64>| value.map_or_else(String::new, |n| n.to_string());
-        record.push(whole(counters.map(|c| c.bank_conflict_cycles)));
-        record.push(whole(counters.map(|c| c.lds_accesses)));
-        record.push(optional(counters.and_then(|c| c.coalescing)));
-        record.push(whole(counters.map(|c| c.wave_instructions)));
-        let time = row.modelled.as_ref();
-        record.push(whole(time.map(|time| time.cycles)));
-        record.push(optional(time.and_then(|time| time.sustained_clock_hz)));
-        record.push(time.and_then(|time| time.error.clone()).unwrap_or_default());
-        writer.write_record(record)?;
+        writer.write_record(FIELDS.iter().map(|(_, value)| value(device, row)))?;
     }
     writer
         .into_inner()
