@@ -7,8 +7,8 @@
 use ferrowave_gpu::Gpu;
 
 use ferrowave_isa::{
-    Category, DataType, Effect, Extension, Format, Instruction, Op, Register, Registers, Role,
-    SdwaSelect, Source, registers,
+    Category, DataType, Effect, Extension, Format, Instruction, Op, Read, Register, Registers,
+    Role, SdwaSelect, Source, registers,
 };
 
 /// The properties of an instruction that the rules for later instructions need.
@@ -148,27 +148,26 @@ pub(super) fn producer(instruction: &Instruction, gpu: Gpu) -> Producer {
 
 /// The uses of an instruction to which rules apply.
 pub(super) fn consumer(instruction: &Instruction, gpu: Gpu) -> Vec<Reader> {
-    let category = instruction.category();
     let uses = instruction.uses();
-    let is_matrix = category == Category::Matrix;
-    let template = Reader {
-        registers: Registers {
-            first: Register(0),
-            count: 0,
-        },
-        usage: Use::M0,
-        gpu,
-        op: instruction.op,
-        transcendental: instruction.is_transcendental(),
-        matrix: is_matrix.then(|| matrix(instruction, gpu)),
-        owed_after_scalar: 0,
-        owed_after_store: 0,
-    };
-    let mut readers = Vec::new();
-    let mut add = |registers: Registers, usage: Use| {
-        readers.push(Reader {
+    let reads = uses.reads.iter().flat_map(|read| {
+        let usages = read_usages(instruction, gpu, read).into_iter();
+        usages.map(|usage| (read.registers, usage))
+    });
+    let writes = uses.writes.iter().filter_map(|&written| {
+        let usage = write_usage(instruction, gpu, written)?;
+        Some((written, usage))
+    });
+    let is_matrix = instruction.category() == Category::Matrix;
+    let matrix = is_matrix.then(|| matrix(instruction, gpu));
+    reads
+        .chain(writes)
+        .map(|(registers, usage)| Reader {
             registers,
             usage,
+            gpu,
+            op: instruction.op,
+            transcendental: instruction.is_transcendental(),
+            matrix,
             // `checkReadM0Hazards`.
             owed_after_scalar: u64::from(usage == Use::M0),
             // `checkVALUHazardsHelper`.
@@ -177,97 +176,116 @@ pub(super) fn consumer(instruction: &Instruction, gpu: Gpu) -> Vec<Reader> {
                 Use::Write { vector: true } => 1,
                 _ => 0,
             },
-            ..template
-        });
-    };
+        })
+        .collect()
+}
+
+/// How an instruction uses registers that it reads.
+fn read_usages(instruction: &Instruction, gpu: Gpu, read: &Read) -> Vec<Use> {
+    let category = instruction.category();
+    let list = read.registers;
+    let vector = list.first.is_vector();
+    if read.role == Role::Exec {
+        return exec_usage(instruction, gpu).into_iter().collect();
+    }
+    let mut usages = Vec::new();
     let counts = matches!(instruction.op, Op::ds_append | Op::ds_consume);
     let takes_m0_late = !counts || instruction.memory.gds;
-    let gfx908_move = gpu == Gpu::Gfx908 && instruction.is_accumulator_move();
-    let is_lane = matches!(
-        instruction.op,
+    if list.first == Register::M0 && read.slot.is_none() && takes_m0_late {
+        usages.push(Use::M0);
+    }
+    match category {
+        Category::Matrix if vector => usages.push(match read.slot {
+            Some(2) => Use::MatrixSum,
+            _ => Use::MatrixFactor,
+        }),
+        Category::VectorMemory if !vector => usages.push(Use::MemoryScalar),
+        Category::VectorMemory | Category::Lds if vector => usages.push(Use::MemoryRead),
+        Category::Vector if is_gfx908_move(instruction, gpu) => {
+            usages.push(match instruction.op {
+                Op::v_accvgpr_read => Use::AccumulatorRead,
+                _ => Use::AccumulatorSource,
+            });
+        }
+        Category::Vector => add_vector_usages(instruction, gpu, read, &mut usages),
+        _ => {}
+    }
+    usages
+}
+
+/// Whether it moves data to or from the accumulators of gfx908.
+fn is_gfx908_move(instruction: &Instruction, gpu: Gpu) -> bool {
+    gpu == Gpu::Gfx908 && instruction.is_accumulator_move()
+}
+
+/// Whether it reads or writes one lane of a vector register.
+const fn is_of_one_lane(op: Op) -> bool {
+    matches!(
+        op,
         Op::v_readlane_b32 | Op::v_readfirstlane_b32 | Op::v_writelane_b32
-    );
+    )
+}
+
+/// How an instruction uses `exec`.
+fn exec_usage(instruction: &Instruction, gpu: Gpu) -> Option<Use> {
     let is_dpp = matches!(instruction.extension, Extension::Dpp(_));
-    for read in &uses.reads {
-        let list = read.registers;
-        let vector = list.first.is_vector();
-        if read.role == Role::Exec {
-            match category {
-                Category::Matrix => add(list, Use::MatrixExec),
-                Category::Vector if gfx908_move && instruction.op != Op::v_accvgpr_read => {
-                    add(list, Use::MatrixExec);
-                }
-                Category::Vector if is_dpp => add(list, Use::DppExec),
-                Category::Vector if is_lane && is_gfx940(gpu) => add(list, Use::LaneExec),
-                _ => {}
-            }
-            continue;
+    match instruction.category() {
+        Category::Matrix => Some(Use::MatrixExec),
+        Category::Vector
+            if is_gfx908_move(instruction, gpu) && instruction.op != Op::v_accvgpr_read =>
+        {
+            Some(Use::MatrixExec)
         }
-        if list.first == Register::M0 && read.slot.is_none() && takes_m0_late {
-            add(list, Use::M0);
-        }
-        match category {
-            Category::Matrix if vector => add(
-                list,
-                match read.slot {
-                    Some(2) => Use::MatrixSum,
-                    _ => Use::MatrixFactor,
-                },
-            ),
-            Category::VectorMemory if !vector => add(list, Use::MemoryScalar),
-            Category::VectorMemory | Category::Lds if vector => add(list, Use::MemoryRead),
-            Category::Vector => {
-                if gfx908_move {
-                    let read = instruction.op == Op::v_accvgpr_read;
-                    add(
-                        list,
-                        match read {
-                            true => Use::AccumulatorRead,
-                            false => Use::AccumulatorSource,
-                        },
-                    );
-                    continue;
-                }
-                let division = matches!(instruction.op, Op::v_div_fmas_f32 | Op::v_div_fmas_f64);
-                if division && list.first == Register::VCC {
-                    add(list, Use::Division);
-                }
-                let selects_lane =
-                    matches!(instruction.op, Op::v_readlane_b32 | Op::v_writelane_b32)
-                        && read.slot == Some(1);
-                if selects_lane && !vector {
-                    add(list, Use::LaneSelect);
-                }
-                if vector {
-                    let third = read.slot.is_none_or(|slot| slot == 2);
-                    add(list, Use::VectorRead { third });
-                    if is_dpp && read.slot == Some(0) {
-                        add(list, Use::Dpp);
-                    }
-                    if is_lane && is_gfx940(gpu) && instruction.op != Op::v_writelane_b32 {
-                        add(list, Use::LaneRead);
-                    }
-                } else if is_gfx940(gpu) {
-                    add(list, Use::VectorScalar);
-                }
-            }
-            _ => {}
-        }
+        Category::Vector if is_dpp => Some(Use::DppExec),
+        Category::Vector if is_of_one_lane(instruction.op) && is_gfx940(gpu) => Some(Use::LaneExec),
+        _ => None,
     }
-    for &list in &uses.writes {
-        if !list.first.is_vector() {
-            continue;
-        }
-        match category {
-            Category::Vector if gfx908_move && instruction.op == Op::v_accvgpr_write => {
-                add(list, Use::AccumulatorWrite);
-            }
-            Category::Vector => add(list, Use::Write { vector: true }),
-            Category::VectorMemory | Category::Lds => add(list, Use::Write { vector: false }),
-            _ => {}
-        }
+}
+
+/// How an instruction of the vector unit uses registers that it reads, without `exec`.
+fn add_vector_usages(instruction: &Instruction, gpu: Gpu, read: &Read, usages: &mut Vec<Use>) {
+    let op = instruction.op;
+    let (first, slot) = (read.registers.first, read.slot);
+    let division = matches!(op, Op::v_div_fmas_f32 | Op::v_div_fmas_f64);
+    if division && first == Register::VCC {
+        usages.push(Use::Division);
     }
-    readers
+    if !first.is_vector() {
+        let selects_lane = matches!(op, Op::v_readlane_b32 | Op::v_writelane_b32);
+        if selects_lane && slot == Some(1) {
+            usages.push(Use::LaneSelect);
+        }
+        if is_gfx940(gpu) {
+            usages.push(Use::VectorScalar);
+        }
+        return;
+    }
+    usages.push(Use::VectorRead {
+        third: slot.is_none_or(|slot| slot == 2),
+    });
+    if matches!(instruction.extension, Extension::Dpp(_)) && slot == Some(0) {
+        usages.push(Use::Dpp);
+    }
+    if is_of_one_lane(op) && is_gfx940(gpu) && op != Op::v_writelane_b32 {
+        usages.push(Use::LaneRead);
+    }
+}
+
+/// How an instruction uses registers that it writes.
+fn write_usage(instruction: &Instruction, gpu: Gpu, written: Registers) -> Option<Use> {
+    if !written.first.is_vector() {
+        return None;
+    }
+    match instruction.category() {
+        Category::Vector
+            if is_gfx908_move(instruction, gpu) && instruction.op == Op::v_accvgpr_write =>
+        {
+            Some(Use::AccumulatorWrite)
+        }
+        Category::Vector => Some(Use::Write { vector: true }),
+        Category::VectorMemory | Category::Lds => Some(Use::Write { vector: false }),
+        _ => None,
+    }
 }
 
 impl Reader {
