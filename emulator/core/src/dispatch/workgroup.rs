@@ -248,21 +248,7 @@ impl Workspace {
                     }
                 };
                 if is_complete(waves, states) {
-                    if O::ACTIVE {
-                        let taking_part: Vec<bool> =
-                            states.iter().map(|state| *state != State::Ended).collect();
-                        observer.barrier(waves, &taking_part, context);
-                    }
-                    for (state, wave) in states.iter_mut().zip(&mut *waves) {
-                        wave.lds_turn = behind_barrier;
-                        wave.barrier = match *state {
-                            State::AtBarrier => {
-                                *state = State::Ready;
-                                BarrierPhase::Idle
-                            }
-                            _ => BarrierPhase::Complete,
-                        };
-                    }
+                    complete(waves, states, behind_barrier, observer, context);
                 }
             }
             if !states.contains(&State::Ready) {
@@ -274,20 +260,7 @@ impl Workspace {
                 } else if states.contains(&State::AtBarrier) {
                     // All live waves wait at a barrier, so it is complete: ended waves do not count (CDNA4 ISA guide,
                     // «Workgroups», 4.3). So no barrier can wait forever.
-                    if O::ACTIVE {
-                        let waiting: Vec<bool> = states
-                            .iter()
-                            .map(|state| *state == State::AtBarrier)
-                            .collect();
-                        observer.barrier(waves, &waiting, context);
-                    }
-                    for (state, wave) in states.iter_mut().zip(&mut *waves) {
-                        if *state == State::AtBarrier {
-                            *state = State::Ready;
-                            wave.barrier = BarrierPhase::Idle;
-                            wave.lds_turn = behind_barrier;
-                        }
-                    }
+                    complete(waves, states, behind_barrier, observer, context);
                 } else {
                     observer.end(waves, context);
                     return Ok(Progress::Ended);
@@ -350,6 +323,30 @@ fn is_complete(waves: &[Wave], states: &[State]) -> bool {
         .filter(|(_, state)| **state != State::Ended)
         .peekable();
     live.peek().is_some() && live.all(|(wave, _)| wave.barrier == BarrierPhase::Signalled)
+}
+
+/// Lets the waves at a barrier go on, and tells those that have only signalled that it is complete.
+fn complete<O: Observer>(
+    waves: &mut [Wave],
+    states: &mut [State],
+    behind_barrier: Turn,
+    observer: &mut O,
+    context: &mut Context<'_>,
+) {
+    if O::ACTIVE {
+        let taking_part: Vec<bool> = states.iter().map(|state| *state != State::Ended).collect();
+        observer.barrier(waves, &taking_part, context);
+    }
+    for (state, wave) in states.iter_mut().zip(waves) {
+        wave.lds_turn = behind_barrier;
+        wave.barrier = match *state {
+            State::AtBarrier => {
+                *state = State::Ready;
+                BarrierPhase::Idle
+            }
+            _ => BarrierPhase::Complete,
+        };
+    }
 }
 
 /// The state of `lds_turn` after a barrier: waves give way to each other only if there are several and they run in
