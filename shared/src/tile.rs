@@ -1,6 +1,6 @@
 //! The tile and the threads of a workgroup, and the grid of workgroups that covers a problem.
 
-/// Lanes of a wave. CDNA has waves of 64 only.
+/// Lanes of a wave of CDNA.
 pub const LANES: usize = 64;
 
 /// The part of a product that one workgroup computes, and its step along k.
@@ -15,8 +15,8 @@ pub struct BlockTile {
     pub k: usize,
 }
 
-/// The threads of a workgroup. `x` varies fastest: thread `(x, y)` is lane
-/// `(y · self.x + x) mod LANES` of wave `⌊(y · self.x + x) / LANES⌋`.
+/// The threads of a workgroup. `x` varies fastest: thread `(x, y)` is lane `(y · self.x + x) mod L` of wave
+/// `⌊(y · self.x + x) / L⌋`, in waves of L lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockShape {
     /// Threads along x.

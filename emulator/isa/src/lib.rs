@@ -1,8 +1,8 @@
 //! The instruction sets of AMD's GPUs: the tables of instructions, the decoder, the disassembler, and what each
 //! instruction reads, writes and costs.
 //!
-//! Each family of GPUs has a module with its table, its encodings and its syntax: `cdna`. Everything else is the same
-//! for all: [`Instruction`], and what follows from an instruction's row.
+//! Each family of GPUs has a module with its table, its encodings and its syntax: `cdna`, `rdna`. Everything else is the
+//! same for all: [`Instruction`], and what follows from an instruction's row.
 
 mod category;
 mod cdna;

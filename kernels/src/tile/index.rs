@@ -1,6 +1,7 @@
 //! Indices that are in range by their type.
 
-/// Lanes of a wave, on all GPUs of the catalogue.
+/// Lanes of a wave of CDNA. The vector kernels arrange threads in groups of as many on all GPUs; on RDNA, such a group
+/// is two waves.
 pub const LANES: usize = 64;
 
 /// A number below `N`: a thread of a workgroup, a row of a tile.
@@ -96,7 +97,7 @@ impl<const THREADS: usize> Thread<THREADS> {
         self.0.get()
     }
 
-    /// The thread's wave, and its lane in the wave.
+    /// The thread's wave, and its lane in the wave; on RDNA, its group of [`LANES`] threads, and its place in it.
     #[inline(always)]
     pub const fn wave_and_lane<const WAVES: usize>(self) -> (Index<WAVES>, Index<LANES>) {
         self.0.split()
