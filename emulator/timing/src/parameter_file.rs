@@ -118,6 +118,9 @@ const ACO: &str = "Mesa's ACO, aco_statistics.cpp; the events of AMD's thread tr
 const GPU_BENCHES: &str =
     "gpu-benches (github.com/te42kyfo/gpu-benches), RX 6900 XT: an estimate for RDNA 3 and 4";
 
+const L2_OF_RDNA_2: &str = "as many bytes per cycle for each MiB as gpu-benches measured on RX 6900 XT (4.6 TB/s, 4 MiB, \
+                            2.57 GHz): an estimate for RDNA 3 and 4";
+
 const RX_7900_XT: &str =
     "a public table of GPU benchmarks, RX 7900 XT; RX 9070 XT: an estimate from it";
 
@@ -126,7 +129,8 @@ const CDNA_S: &str = "that of CDNA: an estimate";
 fields! {
     memory_efficiency: 0.01 to 1.0,
         "The share of the memory bandwidth that programs can reach",
-        "BabelStream on MI300X (Azure's guide to benchmarks), 4.26 of 5.3 TB/s, used for all",
+        "BabelStream on MI300X (Azure's guide to benchmarks), 4.26 of 5.3 TB/s, used for all; mt4g measured 0.60 (MI100) \
+         to 0.75 (MI300X)",
         "a public table of GPU benchmarks, RX 7900 XT: 706 of 800 GB/s; RX 9070 XT: an estimate from it";
     l1_latency: 1.0 to 1e5,
         "Cycles from a load to its result, if it hits in the vector L1 cache",
@@ -150,7 +154,7 @@ fields! {
     l2_bytes_per_cycle: 1.0 to 1e6,
         "Read bandwidth of an XCD's L2 in bytes per cycle",
         "MI100: mt4g; others: AMD's CDNA 2 and 3 white papers, times the share that mt4g reached on MI100, 0.87",
-        GPU_BENCHES;
+        L2_OF_RDNA_2;
     l2_written_bytes_per_cycle: 1.0 to 1e6,
         "Write bandwidth of an XCD's L2 in bytes per cycle, without reads",
         MT4G,

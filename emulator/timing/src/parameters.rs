@@ -1,20 +1,17 @@
 //! The modelled machines and the speed of their units, in one table.
 //!
+//! Where the values of [`Parameters`] come from is said in `parameter_file`, which writes it to files of parameters. These
+//! are the sources of what such files do not have:
+//!
 //! | figures | source |
 //! |---|---|
 //! | units, clocks, caches: capacities, memory bandwidth | [`Specifications`] |
-//! | latencies of L1, L2, memory, scalar cache, LDS; written bandwidth of L2; read bandwidth of MI100's L2 | measured by mt4g («Memory Topology 4 GPUs», reports of MI100, MI210 and MI300X, August 2025) |
-//! | read bandwidth of L2, other machines | AMD's CDNA 2 and 3 white papers: 128 bytes per cycle from each of 32 (MI210) or 16 channels (each XCD of MI300X); of this the share that mt4g reached on MI100, 0.87. mt4g's own figures for MI210 and MI300X are 24.4 and 24.2 bytes per cycle and compute unit, although the second's L2 has 1.37 times as many bytes per cycle for each: its requests in flight were the limit, and not L2 |
-//! | latency of the Infinity Cache | the same, MI300X: latency of L2 and its miss penalty |
-//! | bandwidth of the Infinity Cache | Chips and Cheese, «Testing AMD's Giant MI300X»: 11.9 TB/s; mt4g measured 5.8 TB/s |
-//! | reachable share of the memory bandwidth: 0.8 | BabelStream on MI300X (Azure's guide to benchmarks), 4.26 of 5.3 TB/s, used for all; mt4g measured 0.60 (MI100) to 0.75 (MI300X) |
 //! | L1: looks up one line at once for sixteen lanes | GPUOpen, «Understanding Memory Coalescing on GCN»; agrees with AMD's fp8 ladder (`docs/timing.md`) |
-//! | L1: 4 cycles for addresses, 64 bytes per cycle, 64 ways, keeps lines that are written as a whole; LDS: 128 bytes per cycle; f64 at half rate on MI100 | AMD's slides «Introduction to AMD GPU programming with HIP», to which the documentation of ROCm Compute Profiler refers |
+//! | L1: 4 cycles for addresses, 64 ways, keeps lines that are written as a whole; LDS: 128 bytes per cycle | AMD's slides «Introduction to AMD GPU programming with HIP», to which the documentation of ROCm Compute Profiler refers |
 //! | L1: the lowest bits of a line's number select its set | Wave's documentation («L1 Cache Swizzling on MI300»): 4 sets, selected by bits 7 and 8 of the address; used for all |
-//! | L1: loads in flight fill at most the cache; 12 vector memory instructions wait before it; it takes 16 cycles for 8 bytes a lane, as for 16 | AMD's Gluon tutorials (ROCm/gfx950-gluon-tutorials), `v8_sliceMN`, 4.1 to 4.4; MI300X and MI350, used for all |
-//! | LDS: a bus of 128 bytes per cycle in each direction for each pair of SIMDs, with 8 instructions in flight | the same, `docs/lds_throughput.md`, 1.2 to 1.6; used for all |
+//! | L1: 16 cycles for 8 bytes a lane, as for 16 | AMD's Gluon tutorials (ROCm/gfx950-gluon-tutorials), `v8_sliceMN`, 4.1 to 4.4; MI300X and MI350, used for all |
 //! | ways of L2 | published descriptions of MI300X: 16, used for all and for the Infinity Cache |
-//! | vector instructions: 4 cycles, transcendental ones 16; integer products; taken branches: 8 turns | LLVM's `SISchedule.td`, which calls its latencies possibly inaccurate |
+//! | vector instructions: 4 cycles, transcendental ones 16; taken branches: 8 turns | LLVM's `SISchedule.td`, which calls its latencies possibly inaccurate |
 //!
 //! **We found no published measurements of MI355X's caches**: its latencies and shares are those of MI300X, in cycles.
 //!
@@ -22,19 +19,13 @@
 //!
 //! | figures | source |
 //! |---|---|
-//! | vector instructions of 32 lanes: one cycle, transcendental and integer products 4, 64-bit shifts 2, f64 16 | Mesa's ACO (`aco_statistics.cpp`); the names of the thread trace's events (`VALUT_4`, `VALUB_2`, `VALUB_4`, `VALUB_16`) |
+//! | vector instructions of 32 lanes: one cycle, transcendental 4, 64-bit shifts 2 | Mesa's ACO (`aco_statistics.cpp`); the names of the thread trace's events (`VALUT_4`, `VALUB_2`, `VALUB_4`, `VALUB_16`) |
 //! | their latencies: 5, 10, 8, 6, 38 cycles | LLVM's `GFX11SpeedModel`; the 5 is also in the traces |
 //! | cycles of WMMA | peak rates of AMD's data sheets; on RDNA 4 the names `WMMA_8` and `WMMA_16` in the traces |
-//! | latency of LDS, results for memory instructions, barriers, branches, scalar results | thread traces that tinygrad recorded on gfx1100 and gfx1200 (`extra/sqtt/examples`: `sync`, `gemm`, `handwritten`) |
-//! | LDS: two halves of 32 banks, each for a pair of SIMDs | RDNA 3 ISA guide, 12.1 |
-//! | latencies of L0, the shader array's L1 and L2; bandwidth from L1 | gpu-benches (github.com/te42kyfo/gpu-benches) on RX 6900 XT, RDNA 2, used for all: **an estimate** |
+//! | results for memory instructions, barriers, branches, scalar results | thread traces that tinygrad recorded on gfx1100 and gfx1200 (`extra/sqtt/examples`: `sync`, `gemm`, `handwritten`) |
+//! | latency of the shader array's L1 | gpu-benches (github.com/te42kyfo/gpu-benches) on RX 6900 XT, RDNA 2, used for all: **an estimate** |
 //! | L0: 64 bytes per cycle, looks up lines as CDNA's L1 | the same, `gpu-strides` |
-//! | latency of the Infinity Cache: 150.3 ns | Chips and Cheese, «Latency Testing is Hard (RDNA 3 Power Saving)», RX 7900 XTX, used for RX 9070 XT: there **an estimate** |
-//! | latencies of memory and of the scalar cache: 551 and 35 cycles; reachable share of the memory bandwidth: 0.88 | a public table of GPU benchmarks, RX 7900 XT: 706 of 800 GB/s; its latency of L2, 340 cycles, was not used because the Infinity Cache's is 376. For RX 9070 XT **estimates** |
-//! | bandwidth of L2 | as many bytes per cycle for each MiB as gpu-benches measured on RX 6900 XT (4.6 TB/s, 4 MiB, 2.57 GHz): **an estimate** |
-//! | bandwidth of the Infinity Cache: 5.3 TB/s | AMD's slides of RDNA 3, the peak; RX 9070 XT as much for each MiB: **an estimate** |
 //! | results return in order of all waves on RDNA 3, of each on RDNA 4 | Chips and Cheese, «RDNA 4's Out-of-Order Memory Accesses» |
-//! | queues before L0 and LDS | those of CDNA: **estimates** |
 
 use ferrowave_gpu::{GpuLimits, Product, Specifications};
 
@@ -173,7 +164,10 @@ pub(crate) const L2_WAYS: usize = 16;
 
 const GIB_PER_SECOND: f64 = (1_u64 << 30) as f64;
 
-/// The share of the read bandwidth of L2's channels that mt4g reached on MI100: 64 bytes from each of 32.
+/// The share of the read bandwidth of L2's channels that mt4g reached on MI100: 64 bytes from each of 32. Other machines
+/// have 128 bytes from each of 32 (MI210) or 16 (each XCD of MI300X). mt4g's own figures for MI210 and MI300X are 24.4 and
+/// 24.2 bytes per cycle and compute unit, although the second's L2 has 1.37 times as many bytes per cycle for each: its
+/// requests in flight were the limit, and not L2.
 const L2_EFFICIENCY: f64 = 2484.7 * GIB_PER_SECOND / (32.0 * 64.0 * 1.502e9);
 
 /// Bytes per cycle of RX 6900 XT's L2 for each MiB: 4.6 TB/s, 4 MiB, 2.57 GHz.
@@ -251,6 +245,7 @@ const RX_7900_XTX: Parameters = Parameters {
     hardware: Product::Rx7900Xtx.specifications(),
     memory_efficiency: 706.31 / 800.0,
     l1_latency: 73,
+    // The table of RX 7900 XT has 340, but the Infinity Cache's latency is 376.
     l2_latency: 205,
     infinity_latency: 376,
     memory_latency: 551,
