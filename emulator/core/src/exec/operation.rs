@@ -1,5 +1,7 @@
 //! An instruction ready to run: resolved operands and a function pointer.
 
+use ferrowave_isa::Extension;
+
 use super::{Context, Wave, simd::SimdLevel};
 use crate::memory::shared::Moves;
 
@@ -87,7 +89,22 @@ pub(crate) struct Operation {
     /// The region that begins at this operation, or [`super::jit::NONE`].
     pub(crate) native: u32,
     /// What SDWA or DPP does around the operation.
-    pub(crate) extension: Option<Box<super::sdwa_dpp::Extended>>,
+    pub(crate) extension: Option<Box<Extended>>,
+}
+
+/// The operation inside an extension.
+#[derive(Clone, Debug)]
+pub(crate) struct Extended {
+    pub(crate) inner: Operation,
+    pub(super) extension: Extension,
+    /// The real destination register; with a partial result, SDWA writes a temporary one first.
+    pub(super) dst: u16,
+    /// Whether source 0 is a register pair.
+    pub(super) wide: bool,
+    /// The sources before staging.
+    pub(super) originals: [Source; 2],
+    /// The second instruction of a pair.
+    pub(super) second: Option<Operation>,
 }
 
 impl Operation {

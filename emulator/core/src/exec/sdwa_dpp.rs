@@ -7,7 +7,7 @@ use super::{
     Context, Wave,
     array::array,
     lanes::Binder,
-    operation::{Flow, Handler, Operation, Source, SourceKind},
+    operation::{Extended, Flow, Handler, Operation, Source, SourceKind},
     simd::LANES,
     wave::{Lanes, TEMPORARIES},
 };
@@ -16,21 +16,6 @@ use ferrowave_isa::{Dpp, Extension, Sdwa, SdwaSelect, SdwaUnused};
 /// Temporary registers of the staged sources and result; those below belong to [`Wave::fetch`].
 const STAGED: u16 = TEMPORARIES + 16;
 const STAGED_RESULT: u16 = STAGED + 8;
-
-/// The operation inside an extension.
-#[derive(Clone, Debug)]
-pub(crate) struct Extended {
-    pub(crate) inner: Operation,
-    extension: Extension,
-    /// The real destination register; with a partial result, SDWA writes a temporary one first.
-    dst: u16,
-    /// Whether source 0 is a register pair.
-    wide: bool,
-    /// The sources before staging.
-    originals: [Source; 2],
-    /// The second instruction of a pair.
-    pub(super) second: Option<Operation>,
-}
 
 /// Wraps an operation; `vector_result` says whether its destination is a vector register.
 pub(crate) fn extend<const C: usize>(

@@ -13,8 +13,8 @@ use super::{
     Context, Space, Wave, access,
     array::array,
     lanes::{Binder, chunks},
-    operation::{Flow, Operation},
-    sdwa_dpp::{self, Extended},
+    operation::{Extended, Flow, Operation},
+    sdwa_dpp,
     simd::U,
     wave::{M0, TEMPORARIES},
 };
