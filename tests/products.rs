@@ -149,14 +149,23 @@ fn what_a_kernel_cannot_read_is_refused_and_computed_by_another() {
                 let problem = request.check().unwrap();
                 let refused = Plan::new(kernel, &problem, machine).unwrap_err();
                 assert!(matches!(refused, PlanError::Misfit { .. }), "{refused}");
-                if let Ok(choice) = choose(&problem, machine, None) {
-                    assert_ne!(choice.kernel.access, Access::WideAlongK);
-                    let case = Case {
-                        lead: 1,
-                        ..Case::plain(request, 1)
-                    };
-                    bench.check(choice.kernel, &case);
-                }
+                let other = bench.kernels().find(|other| {
+                    other.types == kernel.types && other.access != Access::WideAlongK
+                });
+                let Ok(choice) = choose(&problem, machine, None) else {
+                    assert!(
+                        other.is_none(),
+                        "{other:?} can read what {} can't",
+                        kernel.symbol
+                    );
+                    continue;
+                };
+                assert_ne!(choice.kernel.access, Access::WideAlongK);
+                let case = Case {
+                    lead: 1,
+                    ..Case::plain(request, 1)
+                };
+                bench.check(choice.kernel, &case);
             }
         }
     }
@@ -177,15 +186,19 @@ fn the_chosen_kernel_computes_the_problem() {
                         types,
                         ..Request::new(m, n, k)
                     };
-                    // If no kernel has these types, there is nothing to choose; the command line's tests cover that.
                     let problem = request.check().unwrap();
-                    if let Ok(choice) = choose(&problem, bench.gemm.machine(), None) {
-                        let case = Case {
-                            xcds: bench.gemm.machine().xcds,
-                            ..Case::plain(request, 3)
-                        };
-                        bench.check(choice.kernel, &case);
-                    }
+                    let Ok(choice) = choose(&problem, bench.gemm.machine(), None) else {
+                        assert!(
+                            bench.kernels().all(|kernel| kernel.types != types),
+                            "none chosen for {types:?}"
+                        );
+                        continue;
+                    };
+                    let case = Case {
+                        xcds: bench.gemm.machine().xcds,
+                        ..Case::plain(request, 3)
+                    };
+                    bench.check(choice.kernel, &case);
                 }
             }
         }
