@@ -1,7 +1,7 @@
 //! Lowers the instructions of a region to values.
 
 use super::{
-    classify::{Part, Shape, global_load, lds_loads, part, shape},
+    classify::{Carry, Part, Shape, global_load, lds_loads, part, shape},
     ir::{Address, BELOW, Id, Operator, Region, Value},
 };
 use crate::exec::{
@@ -251,43 +251,11 @@ impl Selection {
                 return Some(());
             }
             Shape::Carry(carry) => {
-                let (a, b) = if carry.reversed { (b, a) } else { (a, b) };
-                let operator = if carry.subtracts { Sub } else { Add };
-                // A sum wrapped around if it is less than an operand; a difference, if its first operand is less than
-                // the second.
-                let step = |region: &mut Region, a, b| {
-                    let result = region.binary(operator, a, b);
-                    let flags = match carry.subtracts {
-                        true => region.binary(BELOW, a, b),
-                        false => region.binary(BELOW, result, a),
-                    };
-                    (result, flags)
-                };
-                let (mut result, mut flags) = step(&mut self.region, a, b);
-                if carry.carries_in {
-                    let carried = self.region.flags(o.src[2].register);
-                    let (total, more) = step(&mut self.region, result, carried);
-                    result = total;
-                    flags = self.region.binary(Operator::Or, flags, more);
-                }
-                self.region.set(o.dst, result);
-                self.region.set_mask(o.sdst, flags);
+                self.carry(o, carry, [a, b]);
                 return Some(());
             }
             Shape::MultiplyAddWide => {
-                let c_high = self.source(o, 2, 1);
-                let [low, high] =
-                    [Mul, Operator::MulHigh].map(|operator| self.region.binary(operator, a, b));
-                let sum = self.region.binary(Add, low, c);
-                let carry = self.region.binary(BELOW, sum, low);
-                let part = self.region.binary(Add, high, c_high);
-                let first = self.region.binary(BELOW, part, high);
-                let total = self.region.binary(Add, part, carry);
-                let second = self.region.binary(BELOW, total, part);
-                let flags = self.region.binary(Operator::Or, first, second);
-                self.region.set(o.dst, sum);
-                self.region.set(o.dst + 1, total);
-                self.region.set_mask(o.sdst, flags);
+                self.multiply_add_wide(o, [a, b, c]);
                 return Some(());
             }
             Shape::Binary(operator) => self.region.binary(operator, a, b),
@@ -328,27 +296,7 @@ impl Selection {
                 }
             }
             Shape::ShiftAddWide => {
-                // Shifts by 5 to 7 are not documented; the operation does them, so this does too.
-                let count = self.masked(b, 7);
-                let [a_high, c_high] = [0, 2].map(|slot| self.source(o, slot, 1));
-                let (one, most) = (self.region.constant(1), self.region.constant(31));
-                let low = self.region.binary(ShiftLeft, a, count);
-                let high = match self.region.values[count as usize] {
-                    Value::Constant(0) => a_high,
-                    _ => {
-                        let high = self.region.binary(ShiftLeft, a_high, count);
-                        let rest = self.region.binary(Sub, most, count);
-                        let halved = self.region.binary(ShiftRight, a, one);
-                        let carried = self.region.binary(ShiftRight, halved, rest);
-                        self.region.binary(Operator::Or, high, carried)
-                    }
-                };
-                let sum = self.region.binary(Add, low, c);
-                let carry = self.region.binary(BELOW, sum, low);
-                let high = self.region.binary(Add, high, c_high);
-                let high = self.region.binary(Add, high, carry);
-                self.region.set(o.dst, sum);
-                self.region.set(o.dst + 1, high);
+                self.shift_add_wide(o, [a, b, c]);
                 return Some(());
             }
             Shape::Extract => {
@@ -368,5 +316,75 @@ impl Selection {
         };
         self.region.set(o.dst, result);
         Some(())
+    }
+
+    /// A sum or a difference, and its carry.
+    fn carry(&mut self, o: &Operation, carry: Carry, [a, b]: [Id; 2]) {
+        use Operator::{Add, Sub};
+        let (a, b) = if carry.reversed { (b, a) } else { (a, b) };
+        let operator = if carry.subtracts { Sub } else { Add };
+        // A sum wrapped around if it is less than an operand; a difference, if its first operand is less than
+        // the second.
+        let step = |region: &mut Region, a, b| {
+            let result = region.binary(operator, a, b);
+            let flags = match carry.subtracts {
+                true => region.binary(BELOW, a, b),
+                false => region.binary(BELOW, result, a),
+            };
+            (result, flags)
+        };
+        let (mut result, mut flags) = step(&mut self.region, a, b);
+        if carry.carries_in {
+            let carried = self.region.flags(o.src[2].register);
+            let (total, more) = step(&mut self.region, result, carried);
+            result = total;
+            flags = self.region.binary(Operator::Or, flags, more);
+        }
+        self.region.set(o.dst, result);
+        self.region.set_mask(o.sdst, flags);
+    }
+
+    /// A product of 32 bits plus 64 bits, and its carry.
+    fn multiply_add_wide(&mut self, o: &Operation, [a, b, c]: [Id; 3]) {
+        use Operator::{Add, Mul};
+        let c_high = self.source(o, 2, 1);
+        let [low, high] =
+            [Mul, Operator::MulHigh].map(|operator| self.region.binary(operator, a, b));
+        let sum = self.region.binary(Add, low, c);
+        let carry = self.region.binary(BELOW, sum, low);
+        let part = self.region.binary(Add, high, c_high);
+        let first = self.region.binary(BELOW, part, high);
+        let total = self.region.binary(Add, part, carry);
+        let second = self.region.binary(BELOW, total, part);
+        let flags = self.region.binary(Operator::Or, first, second);
+        self.region.set(o.dst, sum);
+        self.region.set(o.dst + 1, total);
+        self.region.set_mask(o.sdst, flags);
+    }
+
+    /// 64 bits, shifted, plus 64 bits.
+    fn shift_add_wide(&mut self, o: &Operation, [a, b, c]: [Id; 3]) {
+        use Operator::{Add, ShiftLeft, ShiftRight, Sub};
+        // Shifts by 5 to 7 are not documented; the operation does them, so this does too.
+        let count = self.masked(b, 7);
+        let [a_high, c_high] = [0, 2].map(|slot| self.source(o, slot, 1));
+        let (one, most) = (self.region.constant(1), self.region.constant(31));
+        let low = self.region.binary(ShiftLeft, a, count);
+        let high = match self.region.values[count as usize] {
+            Value::Constant(0) => a_high,
+            _ => {
+                let high = self.region.binary(ShiftLeft, a_high, count);
+                let rest = self.region.binary(Sub, most, count);
+                let halved = self.region.binary(ShiftRight, a, one);
+                let carried = self.region.binary(ShiftRight, halved, rest);
+                self.region.binary(Operator::Or, high, carried)
+            }
+        };
+        let sum = self.region.binary(Add, low, c);
+        let carry = self.region.binary(BELOW, sum, low);
+        let high = self.region.binary(Add, high, c_high);
+        let high = self.region.binary(Add, high, carry);
+        self.region.set(o.dst, sum);
+        self.region.set(o.dst + 1, high);
     }
 }
