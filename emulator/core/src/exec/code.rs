@@ -77,7 +77,7 @@ pub(super) struct Size {
 
 impl Size {
     /// The size of a GPU's waves with this many lanes. Only RDNA has more sizes than one.
-    fn on(gpu: Gpu, lanes: u32) -> Self {
+    pub(super) fn on(gpu: Gpu, lanes: u32) -> Self {
         match (gpu.family(), lanes) {
             (Family::Rdna, 32) => Self::of::<{ CHUNKS / 2 }>(),
             (Family::Cdna | Family::Rdna, _) => Self::of::<CHUNKS>(),
