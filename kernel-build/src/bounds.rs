@@ -103,12 +103,13 @@ impl LaunchBounds {
     }
 }
 
-/// Writes the file from which LLVM's pass `forceattrs` reads the bounds.
+/// Writes the file from which LLVM's pass `forceattrs` reads the bounds, and `features` of the same kernels if there are any.
 ///
 /// The file's name is a hash of its contents. It is among the compiler's arguments, so that cargo compiles again
 /// exactly when the bounds change.
 pub(crate) fn write_csv(
     bounds: &[(&str, LaunchBounds)],
+    features: &str,
     dir: &Path,
 ) -> Result<Option<PathBuf>, BuildError> {
     if bounds.is_empty() {
@@ -117,6 +118,10 @@ pub(crate) fn write_csv(
     let mut csv = String::new();
     for (symbol, bounds) in bounds {
         bounds.write_csv(symbol, &mut csv);
+        if !features.is_empty() {
+            // Writing to a string does not fail.
+            let _ = writeln!(csv, "{symbol},target-features={features}");
+        }
     }
     // The hasher's keys are fixed, so a toolchain always gives the same name. Another toolchain's name costs one
     // compilation.

@@ -63,7 +63,8 @@ pub struct Build {
     cache_dir: Option<PathBuf>,
     gpus: Vec<Gpu>,
     bounds: Vec<(Option<Gpu>, String, LaunchBounds)>,
-    llvm_args: Vec<String>,
+    features: Vec<(Gpu, String)>,
+    llvm_args: Vec<(Option<Gpu>, String)>,
     rustc_args: Vec<OsString>,
     cargo_args: Vec<OsString>,
     show: bool,
@@ -81,6 +82,7 @@ impl Build {
             cache_dir: None,
             gpus: Vec::new(),
             bounds: Vec::new(),
+            features: Vec::new(),
             llvm_args: Vec::new(),
             rustc_args: Vec::new(),
             cargo_args: Vec::new(),
@@ -153,7 +155,22 @@ impl Build {
     /// Adds an LLVM option, such as `-amdgpu-unroll-threshold-private=40000`. It must not contain spaces.
     #[must_use]
     pub fn llvm_arg(mut self, arg: impl Into<String>) -> Self {
-        self.llvm_args.push(arg.into());
+        self.llvm_args.push((None, arg.into()));
+        self
+    }
+
+    /// Adds an LLVM option on one GPU.
+    #[must_use]
+    pub fn llvm_arg_on(mut self, gpu: Gpu, arg: impl Into<String>) -> Self {
+        self.llvm_args.push((Some(gpu), arg.into()));
+        self
+    }
+
+    /// Sets LLVM's features of a GPU, such as `+back-off-barrier`, beyond those that it has by its name. They are for the
+    /// kernels with launch bounds. They must not contain spaces.
+    #[must_use]
+    pub fn features_on(mut self, gpu: Gpu, features: impl Into<String>) -> Self {
+        self.features.push((gpu, features.into()));
         self
     }
 
@@ -288,7 +305,9 @@ impl Build {
         for (symbol, bounds) in &bounds {
             bounds.check(symbol, gpu)?;
         }
-        let csv = bounds::write_csv(&bounds, &target_dir)?;
+        let features = self.features.iter().filter(|(only, _)| *only == gpu);
+        let features: Vec<_> = features.map(|(_, features)| features.as_str()).collect();
+        let csv = bounds::write_csv(&bounds, &features.join(","), &target_dir)?;
         let mut command = self.command(
             gpu,
             toolchain,
@@ -426,7 +445,10 @@ impl Build {
         command.args(&self.cargo_args);
         // Only for the crate itself, so that changed bounds do not compile core again.
         command.arg("--").args(&self.rustc_args);
-        let mut llvm_args = [&*settings.llvm_args, &self.llvm_args].concat();
+        let mut llvm_args = settings.llvm_args.clone();
+        let own = self.llvm_args.iter();
+        let own = own.filter(|(only, _)| only.is_none_or(|only| only == gpu));
+        llvm_args.extend(own.map(|(_, arg)| arg.clone()));
         // The crate's own choice, if it has one: LLVM takes the option once.
         if !llvm_args.iter().any(|arg| arg.contains(version::OPTION)) {
             let version = version::version_for(gpu) as u8;

@@ -246,8 +246,9 @@ fn llvm_arguments_are_passed_on() {
         .build()
         .gpu(Gpu::Gfx942)
         .llvm_arg("-amdgpu-unroll-threshold-private=40000")
+        .llvm_arg_on(Gpu::Gfx90a, "-no-such-option")
         .launch_bounds("scale", LaunchBounds::threads(256)))
-    .expect("builds");
+    .expect("builds without the option for another GPU");
 }
 
 #[test]
