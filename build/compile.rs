@@ -8,6 +8,17 @@ use ferrowave_shared::{CATALOGUE, gpus_with_kernels};
 
 use crate::{CodeObjects, sources};
 
+/// LLVM options for gfx908, where matrix instructions add in AGPRs only, and other instructions can't use these.
+const GFX908_ARGS: &[&str] = &[
+    // Blocks of sums would begin as copies of one register with a zero. The register coalescer takes two blocks for one of
+    // twice the size then, and copies them to VGPRs and back in the loop.
+    "-disable-machine-cse",
+    // Sums would go through VGPRs where loops end.
+    "-amdgpu-codegenprepare-break-large-phis=0",
+    // What is computed before a loop needs registers in it. There are 128 VGPRs for two waves per SIMD.
+    "-disable-machine-licm",
+];
+
 /// Compiles the kernels for `requested`, or else for the GPUs of this computer, or else for gfx942 only, so that a first
 /// build is quick.
 pub(crate) fn code_objects(
@@ -23,7 +34,13 @@ pub(crate) fn code_objects(
         .toolchain(toolchain.clone())
         .gpus(gpus.iter().copied())
         // Tiles of sums are arrays. They stay in registers only if every loop over them is unrolled.
-        .llvm_arg("-amdgpu-unroll-threshold-private=40000");
+        .llvm_arg("-amdgpu-unroll-threshold-private=40000")
+        // LLVM would wait for all loads at each barrier, as faults of loads in flight are not seen there. AMD's own kernels
+        // for gfx908 do not wait.
+        .features_on(Gpu::Gfx908, "+back-off-barrier");
+    for arg in GFX908_ARGS {
+        build = build.llvm_arg_on(Gpu::Gfx908, *arg);
+    }
     for kernel in CATALOGUE {
         let bounds = kernel.launch_bounds();
         // The catalogue's tests check that both fit.

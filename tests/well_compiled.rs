@@ -594,6 +594,34 @@ fn main_loops_by_wmma_read_wide_and_load_ahead() {
     }
 }
 
+/// On gfx908, LLVM would wait for all loads at each barrier by default. Main loops with stages in flight must not.
+#[test]
+fn main_loops_by_mfma_load_ahead_on_gfx908() {
+    for built in all_built() {
+        let loads_ahead = matches!(
+            built.kernel.variant,
+            Variant::MfmaPingpong
+                | Variant::MfmaPingpongSmall
+                | Variant::MfmaInterleaved
+                | Variant::SplitK
+                | Variant::StreamK
+                | Variant::SplitK64x64
+                | Variant::SplitK32x64
+        );
+        if built.gpu != Gpu::Gfx908 || !loads_ahead {
+            continue;
+        }
+        let texts = built.main_loop().iter().map(|line| line.text.as_str());
+        let mut waits = texts
+            .filter_map(|text| Some((text, loads_left(text)?)))
+            .peekable();
+        assert!(waits.peek().is_some(), "{}", built.name());
+        for (text, left) in waits {
+            assert!(left > 0, "{}: {text}", built.name());
+        }
+    }
+}
+
 /// How many loads from global memory may be in flight after an instruction, if it waits for them.
 fn loads_left(text: &str) -> Option<u32> {
     if let Some((_, rest)) = text.split_once("vmcnt(") {

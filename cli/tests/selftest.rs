@@ -35,7 +35,7 @@ fn built() -> (Gpu, &'static [u8]) {
         object.kernel("gemm_split_k_f32").is_some()
     };
     let built = embedded::CODE_OBJECTS.iter().find(has_all);
-    *built.expect("kernels for another GPU than gfx908, which has no split_k")
+    *built.expect("kernels for a GPU of CDNA, which has split_k")
 }
 
 /// The GPU as `--device` takes it.

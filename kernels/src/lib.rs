@@ -28,18 +28,14 @@
     all(
         target_arch = "amdgpu",
         not(any(
+            ferrowave_gpu = "gfx908",
             ferrowave_gpu = "gfx90a",
             ferrowave_gpu = "gfx942",
             ferrowave_gpu = "gfx950"
         ))
     ),
-    expect(
-        dead_code,
-        unused_imports,
-        reason = "gfx908 has no steps from 11 on, and RDNA not all of them"
-    )
+    expect(dead_code, unused_imports, reason = "RDNA does not have all steps")
 )]
-#![cfg_attr(ferrowave_gpu = "gfx908", expect(unused_macros, reason = "as above"))]
 #![expect(
     internal_features,
     reason = "fused multiply-adds of vectors, launch-sized LDS and LLVM's own intrinsics have no \

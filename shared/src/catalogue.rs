@@ -747,6 +747,9 @@ macro_rules! catalogue {
 
 /// The set of one GPU.
 macro_rules! gpu {
+    ("gfx908") => {
+        GpuSet::GFX908
+    };
     ("gfx90a") => {
         GpuSet::GFX90A
     };

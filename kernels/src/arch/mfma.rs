@@ -45,7 +45,7 @@ pub(crate) use large::*;
 
 /// The instructions of the block GEMM.
 mod large {
-    use core::simd::{Simd, f32x16, f64x4, i32x16};
+    use core::simd::{Simd, f32x16, i32x16};
 
     /// Vectors of f16, which `core::simd` does not support.
     #[derive(Clone, Copy)]
@@ -80,14 +80,17 @@ mod large {
     }
 
     instruction!(f32_32x32x2_f32(f32) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x2f32");
-    instruction!(f64_16x16x4_f64(f64) -> [f64; 4] as f64x4 = "llvm.amdgcn.mfma.f64.16x16x4f64");
+    #[cfg(not(ferrowave_gpu = "gfx908"))]
+    instruction!(f64_16x16x4_f64(f64) -> [f64; 4] as core::simd::f64x4 = "llvm.amdgcn.mfma.f64.16x16x4f64");
 
-    #[cfg(ferrowave_gpu = "gfx90a")]
+    #[cfg(any(ferrowave_gpu = "gfx908", ferrowave_gpu = "gfx90a"))]
     instruction!(i32_32x32x8_i8(i32) -> [i32; 16] as i32x16 = "llvm.amdgcn.mfma.i32.32x32x8i8");
 
     #[cfg(not(ferrowave_gpu = "gfx950"))]
     instruction!(f32_32x32x8_f16(Halves<4>) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x8f16");
-    #[cfg(not(ferrowave_gpu = "gfx950"))]
+    #[cfg(ferrowave_gpu = "gfx908")]
+    instruction!(f32_32x32x4_bf16(Shorts<2>) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x4bf16");
+    #[cfg(not(any(ferrowave_gpu = "gfx908", ferrowave_gpu = "gfx950")))]
     instruction!(f32_32x32x8_bf16(Shorts<4>) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x8bf16.1k");
 
     #[cfg(ferrowave_gpu = "gfx942")]

@@ -1,10 +1,10 @@
 //! What a workgroup writes to global memory, visible to other workgroups of the GPU.
 //!
 //! Rust's fences are for the whole system. These are LLVM's sequences for its scope «agent», one GPU (LLVM's
-//! `AMDGPUUsage`, «Memory Model GFX90A», «GFX942», which is also gfx950's, «GFX10-GFX11» and «GFX12»;
+//! `AMDGPUUsage`, «Memory Model GFX6-GFX9», «GFX90A», «GFX942», which is also gfx950's, «GFX10-GFX11» and «GFX12»;
 //! `SIMemoryLegalizer.cpp`):
 //!
-//! | | gfx90a | gfx942, gfx950 | RDNA 3 and 3.5 | RDNA 4 |
+//! | | gfx908, gfx90a | gfx942, gfx950 | RDNA 3 and 3.5 | RDNA 4 |
 //! |---|---|---|---|---|
 //! | caches | an L1 for each compute unit, which writes through; one L2 | the same, but an L2 for each XCD | an L0 for each compute unit, an L1 for several, both write through; one L2 | an L0 for each workgroup processor, which writes through; one L2 |
 //! | release | wait for stores | the same, then `buffer_wbl2 sc1`: the L2 writes back what other XCDs may read | wait for stores, which have a counter of their own | the same |

@@ -11,6 +11,7 @@ use crate::{
 
 /// The maps of the instructions with 32 × 32 sums and with 16 × 16 in f64.
 type Map32x32 = LaneMap<32, 2, 4>;
+#[cfg(not(ferrowave_gpu = "gfx908"))]
 type Map16x16F64 = LaneMap<16, 4, 1>;
 
 product! {
@@ -26,7 +27,7 @@ product! {
 
 #[cfg(not(ferrowave_gpu = "gfx950"))]
 product! {
-    /// f16: `v_mfma_f32_32x32x8_f16`.
+    /// f16: `v_mfma_f32_32x32x8_f16` (before gfx942: `v_mfma_f32_32x32x8f16`).
     F16: u16 => f16, [f32; 16] in Map32x32, [Halves<4>; 2] from [0], mfma::f32_32x32x8_f16
 }
 
@@ -36,7 +37,13 @@ product! {
     F16: u16 => f16, [f32; 16] in Map32x32, [Halves<8>; 1] from [0], mfma::f32_32x32x16_f16
 }
 
-#[cfg(not(ferrowave_gpu = "gfx950"))]
+#[cfg(ferrowave_gpu = "gfx908")]
+product! {
+    /// bf16: `v_mfma_f32_32x32x4bf16`, which takes two elements per lane and has half the throughput of f16.
+    Bfloat16: u16 => Bf16, [f32; 16] in Map32x32, [Shorts<2>; 4] from [0], mfma::f32_32x32x4_bf16
+}
+
+#[cfg(not(any(ferrowave_gpu = "gfx908", ferrowave_gpu = "gfx950")))]
 product! {
     /// bf16: `v_mfma_f32_32x32x8_bf16` (gfx90a: `v_mfma_f32_32x32x8bf16_1k`).
     Bfloat16: u16 => Bf16, [f32; 16] in Map32x32, [Shorts<4>; 2] from [0], mfma::f32_32x32x8_bf16
@@ -48,7 +55,7 @@ product! {
     Bfloat16: u16 => Bf16, [f32; 16] in Map32x32, [Shorts<8>; 1] from [0], mfma::f32_32x32x16_bf16
 }
 
-#[cfg(ferrowave_gpu = "gfx90a")]
+#[cfg(any(ferrowave_gpu = "gfx908", ferrowave_gpu = "gfx90a"))]
 product! {
     /// i8: `v_mfma_i32_32x32x8i8`.
     I8: u8 => i32, [i32; 16] in Map32x32, [i32; 4] from [0], mfma::i32_32x32x8_i8
@@ -79,6 +86,7 @@ product! {
     Fp8: u8 => f32, [f32; 16] in Map32x32, [core::simd::i32x8; 1] from [0, 2], mfma::f32_32x32x64_fp8
 }
 
+#[cfg(not(ferrowave_gpu = "gfx908"))]
 product! {
     /// f64: `v_mfma_f64_16x16x4_f64`.
     F64: u64 => f64, [f64; 4] in Map16x16F64, [f64; 2] from [0], mfma::f64_16x16x4_f64

@@ -24,7 +24,7 @@
 //! **Registers.** With one wave per SIMD, a wave may have 512 registers. Half of them are AGPRs, which would hold
 //! the sums of 128 × 128 of C. But LLVM 23 keeps sums in the other half and moves those that do not fit back and
 //! forth in the loop; its option to avoid this lost the initial zeros of the sums where it was tried. So a wave
-//! has 128 × 64, whose sums fit.
+//! has 128 × 64, whose sums fit. On gfx908, which has 256 registers of each kind, sums are always in AGPRs.
 //!
 //! **Waits.** As in step 14, a stage is fetched three stages ahead into two sets of registers. There is
 //! one barrier per stage, between its two steps: it waits for the writes of stage + 1, which were issued a
