@@ -12,7 +12,7 @@ PLATFORMS := aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-apple-darwin 
 report: toolchain
 	cargo run --release --quiet -- report --out target/report
 
-## Everything that a change must pass. Clippy builds kernels of its own, and takes those of gfx908, which are the fewest. Device code
+## Everything that a change must pass. Clippy builds kernels of its own, and takes those of gfx1100, which are few. Device code
 ## of kernels/, which a host build leaves out, is linted for gfx950, which has most of it. rustdoc skips cargo-gpu-amdgpu, whose doc
 ## comments are help texts.
 test: export FERROWAVE_GPUS := $(TEST_GPUS)
@@ -21,7 +21,7 @@ test: toolchain
 	cargo fmt --manifest-path examples/softmax/Cargo.toml --check
 	cargo fmt --manifest-path examples/bugs/Cargo.toml --check
 	cargo fmt --manifest-path cli/calibration/Cargo.toml --check
-	FERROWAVE_GPUS=gfx908 cargo clippy --workspace --all-targets -- -D warnings
+	FERROWAVE_GPUS=gfx1100 cargo clippy --workspace --all-targets -- -D warnings
 	RUSTFLAGS='-Ctarget-cpu=gfx950 --cfg=ferrowave_gpu="gfx950" --cfg=ferrowave_family="cdna"' cargo clippy -p ferrowave-kernels -p ferrowave-panic --lib \
 		--target amdgcn-amd-amdhsa -Zbuild-std=core -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --exclude cargo-gpu-amdgpu --no-deps --quiet
@@ -44,10 +44,10 @@ browser: toolchain
 	browser/build.sh
 
 ## The emulator, both commands and the Python module compile for other systems. Only checked: nothing is linked or run. The build
-## script takes the kernels of gfx908, which are the fewest.
+## script takes the kernels of gfx1100, which are few.
 platforms: toolchain
 	rustup target add $(PLATFORMS)
-	FERROWAVE_GPUS=gfx908 cargo check --config 'build.warnings="deny"' --target-dir target/platforms $(PLATFORMS:%=--target %) \
+	FERROWAVE_GPUS=gfx1100 cargo check --config 'build.warnings="deny"' --target-dir target/platforms $(PLATFORMS:%=--target %) \
 		-p ferrowave-hip -p ferrowave-cli -p cargo-gpu-amdgpu -p ferrowave-python
 
 ## The emulator's tests as programs for 64-bit ARM, in qemu.

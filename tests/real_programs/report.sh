@@ -13,8 +13,7 @@ program=$(artifacts --test report | grep -oE '"executable":"[^"]*/ferrowave"' | 
 cp "$program" "$ours/ferrowave"
 [ "$form" = sample ] && sizes=256 || sizes=256,512x96x1000,1024
 for machine in MI100 MI210; do
-    # Ours have no kernels for f16 on MI100.
-    for type in f32 $([ $machine = MI100 ] || echo f16); do
+    for type in f32 f16; do
         [ "$type" = f32 ] && kernel=naive || kernel=mfma_wide
         out=$inside/report-$machine-$type
         run_in_debian "FERROWAVE_CACHE=$inside/cache" "$inside/ferrowave" report --gpus "$machine" --sizes "$sizes" --type "$type" \
