@@ -65,7 +65,9 @@ impl FromStr for KernelArgument {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Some((element, value)) = text.split_once('=') {
+        // A file's name may contain `=`.
+        let is_file = text.starts_with("file:") || text.starts_with("value:");
+        if let Some((element, value)) = text.split_once('=').filter(|_| !is_file) {
             let element = Element::named(element)?;
             return Ok(Self::Value(element, element.parse(value)?));
         }
@@ -141,10 +143,18 @@ mod tests {
             ))
         );
         assert_eq!(parse("file:a:b"), Ok(KernelArgument::File("a:b".into())));
+        assert_eq!(parse("file:a=b"), Ok(KernelArgument::File("a=b".into())));
+        assert_eq!(
+            parse("value:a=b"),
+            Ok(KernelArgument::ValueOfFile("a=b".into()))
+        );
         for (text, complaint) in [
-            ("u8=256", "`256` is no value"),
-            ("i8=-129", "`-129` is no value"),
-            ("u32=x", "`x` is no value"),
+            (
+                "u8=256",
+                "`256` is no u8: write a whole number from 0 to 255",
+            ),
+            ("i8=-129", "`-129` is no i8"),
+            ("u32=x", "`x` is no u32"),
             ("f80=1", "there are u8"),
             ("ones:3xf32", "`ones` is no kind of buffer"),
             ("zeros:xf32", "`` is no number"),

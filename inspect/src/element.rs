@@ -129,14 +129,31 @@ impl Element {
     /// # Errors
     /// If the text is no value of this type, or one out of its range.
     pub fn parse(self, text: &str) -> Result<Vec<u8>, String> {
-        let error = || format!("`{text}` is no value of this type");
-        if self.is_float() {
-            return Ok(self.float(text.parse().map_err(|_| error())?));
+        match self.is_float() {
+            true => self.parse_float(text),
+            false => self.parse_integer(text),
         }
-        let value: i128 = match text.strip_prefix("0x") {
-            Some(digits) => i128::from_str_radix(digits, 16).map_err(|_| error())?,
-            None => text.parse().map_err(|_| error())?,
+    }
+
+    fn parse_float(self, text: &str) -> Result<Vec<u8>, String> {
+        let name = self.name();
+        let value: f64 = text.parse().map_err(|_| {
+            format!("`{text}` is no {name}: write a number such as 1.5 or -2e-3, inf or nan")
+        })?;
+        // By way of f64 it could be rounded twice.
+        let bytes = match self {
+            Element::F32 => (text.parse::<f32>().unwrap_or(value as f32).to_le_bytes()).to_vec(),
+            _ => self.float(value),
         };
+        // Only the names of infinity have letters other than `e`.
+        let is_number = text.bytes().any(|byte| byte.is_ascii_digit());
+        match is_number && self.text(&bytes).ends_with("inf") {
+            true => Err(format!("`{text}` is too large for {name}")),
+            false => Ok(bytes),
+        }
+    }
+
+    fn parse_integer(self, text: &str) -> Result<Vec<u8>, String> {
         let bits = 8 * self.bytes() as u32;
         let signed = matches!(
             self,
@@ -146,9 +163,20 @@ impl Element {
             true => -(1_i128 << (bits - 1))..1 << (bits - 1),
             false => 0..1 << bits,
         };
-        match range.contains(&value) {
-            true => Ok(value.to_le_bytes()[..self.bytes()].to_vec()),
-            false => Err(error()),
+        let value = match text.strip_prefix("0x") {
+            // A sign behind the prefix would be accepted.
+            Some(digits) if digits.starts_with(['+', '-']) => None,
+            Some(digits) => i128::from_str_radix(digits, 16).ok(),
+            None => text.parse().ok(),
+        };
+        match value.filter(|value| range.contains(value)) {
+            Some(value) => Ok(value.to_le_bytes()[..self.bytes()].to_vec()),
+            None => Err(format!(
+                "`{text}` is no {}: write a whole number from {} to {}",
+                self.name(),
+                range.start,
+                range.end - 1
+            )),
         }
     }
 }
@@ -185,6 +213,35 @@ mod tests {
         check(Element::F64, "-1e300");
         check(Element::Bf16, "-0.5");
         check(Element::F32, "NaN");
+        let refused = |element: Element, value: &str, part: &str| {
+            let error = element.parse(value).expect_err(value);
+            assert!(
+                error.contains(&format!("`{value}`")) && error.contains(part),
+                "{error}"
+            );
+        };
+        refused(
+            Element::I8,
+            "300",
+            "no i8: write a whole number from -128 to 127",
+        );
+        refused(Element::U64, "-1", "from 0 to 18446744073709551615");
+        refused(Element::U32, "", "no u32");
+        refused(Element::I8, "0x-5", "no i8");
+        refused(Element::F16, "", "no f16: write a number");
+        refused(Element::F16, "1e5", "too large for f16");
+        refused(Element::F32, "-1e39", "too large for f32");
+        refused(Element::F64, "1e309", "too large for f64");
+        check(Element::F16, "-inf");
+        assert_eq!(
+            Element::F64.parse("-Infinity"),
+            Ok(f64::NEG_INFINITY.to_le_bytes().to_vec())
+        );
+        // Just above the middle of two values of f32, where an f64 does not tell it from the middle.
+        let above_half = Element::F32
+            .parse("1.0000000596046447754")
+            .expect("a value");
+        assert_eq!(above_half, 1.000_000_1_f32.to_le_bytes());
         // Half way between two values of f16 once it is rounded to f32.
         let above_half = 1.0 + 0.5_f64.powi(11) + 0.5_f64.powi(40);
         assert_eq!(Element::F16.text(&Element::F16.float(above_half)), "1");
