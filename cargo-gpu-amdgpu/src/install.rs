@@ -3,14 +3,14 @@
 use std::process::Command;
 
 use ferrowave_kernel_build::ToolchainError;
-use ferrowave_launch::Failure;
+use ferrowave_launch::{Failure, say};
 
 /// Runs the command that installs what is missing. The user sees its output.
 pub(crate) fn install(error: &ToolchainError) -> Result<(), Failure> {
     let Some(command) = error.command() else {
         return Ok(());
     };
-    eprintln!("{error}");
+    say(format_args!("{error}\n"));
     let mut words = command.split(' ');
     let program = words.next().unwrap_or_default();
     let status = Command::new(program)

@@ -7,7 +7,7 @@ use std::{
 
 use ferrowave_code_object::{CodeObject, Kernel, code_objects, nearest};
 use ferrowave_gpu::Gpu;
-use ferrowave_launch::Failure;
+use ferrowave_launch::{Failure, read_file};
 
 /// A code object and its file.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Product {
 /// The code objects in a code object, bundle or HIP program, only for `gpus` unless that is empty.
 pub(crate) fn read(path: &Path, gpus: &[Gpu]) -> Result<Vec<Product>, Failure> {
     let file = path.display();
-    let bytes = fs::read(path).map_err(|error| {
+    let bytes = read_file(path).map_err(|error| {
         // It may be a kernel's name.
         let hint = match path.components().count() == 1 && path.extension().is_none() {
             true => format!("; if it is a kernel, write --kernel {file}"),

@@ -8,7 +8,7 @@ use ferrowave_gpu::Gpu;
 use ferrowave_hip::check;
 use ferrowave_host::hip::Device;
 
-use crate::{DeviceOption, Failure, print};
+use crate::{DeviceOption, Failure, print, say};
 
 /// The exit code of a run with findings.
 const FINDINGS: u8 = 3;
@@ -107,7 +107,7 @@ pub fn run(
     }
     let written = write(options, &findings);
     if let Err(failure) = outcome {
-        eprintln!("error: {failure}");
+        say(format_args!("error: {failure}\n"));
     }
     written?;
     Ok(ExitCode::from(FINDINGS))
@@ -121,7 +121,7 @@ fn write(options: &CheckOptions, findings: &[Finding]) -> Result<(), Failure> {
         return print(&text);
     };
     fs::write(path, &text).map_err(|error| {
-        eprint!("{}", Format::Text.write(&options.checks.0, findings));
+        say(Format::Text.write(&options.checks.0, findings));
         Failure::failed(format!("`{}` cannot be written: {error}", path.display()))
     })
 }

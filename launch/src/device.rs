@@ -8,7 +8,7 @@ use ferrowave_gpu::Gpu;
 use ferrowave_hip::set_limits;
 use ferrowave_host::hip::{Device, DeviceSelector, OpenError, Source, load::emulated};
 
-use crate::Failure;
+use crate::{Failure, say};
 
 /// The device to run on, and the limits of its launches.
 #[derive(Debug, Args)]
@@ -102,9 +102,9 @@ impl DeviceOption {
             _ => Failure::failed(error),
         })?;
         self.limit_launches(&device)?;
-        eprintln!("device {}", device.choice());
+        say(format_args!("device {}\n", device.choice()));
         if self.verbose {
-            eprint!("{}", details(&device, selector));
+            say(details(&device, selector));
         }
         Ok(device)
     }

@@ -4,6 +4,8 @@ use std::{error::Error, fmt, process::ExitCode};
 
 use ferrowave_inspect::ArgumentError;
 
+use crate::say;
+
 /// Why a subcommand failed.
 #[derive(Debug)]
 pub enum Failure {
@@ -49,7 +51,7 @@ pub fn exit_code(result: Result<ExitCode, Failure>) -> ExitCode {
         Failure::Usage(error) => (&**error, 2),
         Failure::Failed(error) => (&**error, 1),
     };
-    eprintln!("error: {}", chain(error));
+    say(format_args!("error: {}\n", chain(error)));
     ExitCode::from(code)
 }
 

@@ -1,13 +1,13 @@
 //! Launches a kernel with arguments that are checked against its parameters.
 
-use std::{fmt::Display, fs, path::Path};
+use std::{fmt::Display, path::Path};
 
 use ferrowave_host::hip::{Arguments, Context, DeviceBuffer, LaunchConfig};
 use ferrowave_inspect::{
     BufferAfter, BufferData, Element, KernelArgument, check_count, is_npy, kernarg, unwritable,
 };
 
-use crate::{Failure, LoadedKernel, OutputFile, ProgressLine, Shape, kernel};
+use crate::{Failure, LoadedKernel, OutputFile, ProgressLine, Shape, kernel, read_file};
 
 /// A launch of a kernel from a file.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +79,7 @@ impl KernelLaunch<'_> {
     fn load(&self, context: &Context) -> Result<LoadedKernel, Failure> {
         let file = self.file.display();
         let failed = |error: &dyn Display| Failure::failed(format!("{file}: {error}"));
-        let bytes = fs::read(self.file).map_err(|error| failed(&error))?;
+        let bytes = read_file(self.file).map_err(|error| failed(&error))?;
         let module = kernel::load(context, &bytes).map_err(|error| failed(&error))?;
         LoadedKernel::find(&module, self.kernel)
             .map_err(|error| Failure::usage(format!("{file}: {error}")))
@@ -143,7 +143,7 @@ impl KernelCall<'_> {
     fn launch(&self, loaded: &LoadedKernel) -> Result<Vec<Placed>, Failure> {
         let kernel = &loaded.kernel;
         let context = kernel.module().context();
-        let read = |path: &str| fs::read(path).map_err(|error| error.to_string());
+        let read = |path: &str| read_file(Path::new(path)).map_err(|error| error.to_string());
         let arguments = self.arguments.iter().cloned();
         let arguments = arguments.map(|argument| argument.with_file(read));
         let arguments = arguments.collect::<Result<Vec<_>, _>>();

@@ -19,7 +19,7 @@ use ferrowave_timing::{
     Format as TimingFormat, MOST_TIMELINE_INSTRUCTIONS, Parameters, Timing, write_timelines,
 };
 
-use crate::{DeviceOption, Failure, ParametersOption, note, print};
+use crate::{DeviceOption, Failure, ParametersOption, note, print, say};
 
 /// How to write the counters, and where.
 #[derive(Debug, Args)]
@@ -138,7 +138,7 @@ pub fn run(
     });
     if written.is_err() && !options.listing {
         // Prints what the files would have contained.
-        eprint!("{}", Format::Listing.write(&profiles));
+        say(Format::Listing.write(&profiles));
     }
     let traced = trace.map_or(Ok(()), |trace| trace.write(&timings));
     let timed = match missed.into_iter().next() {

@@ -9,7 +9,7 @@ use std::{
 
 use ferrowave_emulator::dispatch::{self, Progress};
 
-use crate::table;
+use crate::{say, table};
 
 /// Time before the line first appears.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -37,7 +37,7 @@ pub fn note(text: &str) {
     } else {
         ""
     };
-    eprintln!("{clear}{text}");
+    say(format_args!("{clear}{text}\n"));
 }
 
 /// Shows the progress of the emulator's launches on standard error after one second, if that is a terminal. Dropping it
@@ -69,7 +69,7 @@ impl Drop for ProgressLine {
         let _ = self.thread.take().map(JoinHandle::join);
         let mut drawn = drawn();
         if std::mem::take(&mut *drawn) {
-            eprint!("{CLEAR}");
+            say(CLEAR);
         }
     }
 }

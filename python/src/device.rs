@@ -1,13 +1,13 @@
 //! Devices, modules and kernels.
 
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc};
 
 use ferrowave_gpu::Product;
 use ferrowave_hip::timing::Settings;
 use ferrowave_host::hip::{self, Context, DeviceSelector};
 use ferrowave_launch::{
     BufferAfter, Failure, KernelArgument, KernelCall, KernelParameter, LoadedKernel, Shape,
-    check::CheckList, kernel::load,
+    check::CheckList, kernel::load, read_file,
 };
 use ferrowave_timing::Parameters;
 use pyo3::{prelude::*, types::PyBytes};
@@ -71,7 +71,7 @@ impl Device {
                     )
                 })?;
                 let name = path.display().to_string();
-                let bytes = fs::read(&path)
+                let bytes = read_file(&path)
                     .map_err(|error| ArgumentError::new_err(format!("{name}: {error}")))?;
                 (bytes, name)
             }

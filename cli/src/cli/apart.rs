@@ -6,7 +6,7 @@ use std::{process::ExitCode, time::Duration};
 use clap::Args;
 use ferrowave::embedded;
 
-use super::{DeviceOption, Failure, print};
+use super::{DeviceOption, Failure, print, say};
 use crate::child::{self, End};
 
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ impl Apart {
         let End::Code(code) = ended.end else {
             return Err(Failure::failed(ended.complaint()));
         };
-        eprint!("{}", ended.error);
+        say(ended.error);
         print(&ended.output)?;
         // Exit codes have 8 bits.
         Ok(ExitCode::from(code as u8))

@@ -1,7 +1,6 @@
 //! `ferrowave disasm`
 
 use std::{
-    fs,
     io::{self, BufWriter, Write},
     ops::Range,
     path::{Path, PathBuf},
@@ -12,6 +11,7 @@ use clap::Args;
 use ferrowave_code_object::{CodeObject, EntryTarget, FoundObject, code_objects};
 use ferrowave_gpu::Gpu;
 use ferrowave_inspect::code;
+use ferrowave_launch::read_file;
 
 use super::Failure;
 
@@ -33,7 +33,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let file = options.file.display();
     let bytes =
-        fs::read(&options.file).map_err(|error| Failure::failed(format!("{file}: {error}")))?;
+        read_file(&options.file).map_err(|error| Failure::failed(format!("{file}: {error}")))?;
     let found =
         code_objects(&bytes).map_err(|error| Failure::failed(format!("{file}: {error}")))?;
     let mut out = BufWriter::new(io::stdout().lock());

@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 
-use super::Failure;
+use super::{Failure, say};
 use crate::hip_program::{Library, Program, Refused, Settings, set, variables};
 
 /// Run a HIP program on the emulator, which takes the place of libamdhip64.so.
@@ -46,7 +46,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
                 Refused::Missing(text) => (text, 127),
                 Refused::Unfit(text) => (text, 126),
             };
-            eprintln!("error: {text}");
+            say(format_args!("error: {text}\n"));
             return Ok(ExitCode::from(code));
         }
     };
@@ -56,18 +56,18 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             .iter()
             .map(|row| format!("{} ({})", row.full_name, row.gpu))
             .collect();
-        eprintln!(
-            "ferrowave: {}; {}, emulated by {}",
+        say(format_args!(
+            "ferrowave: {}; {}, emulated by {}\n",
             program.description(&names),
             devices.join(", "),
             library.file.display()
-        );
+        ));
     }
     let mut command = Command::new(&program.path);
     command.arg0(name).args(arguments);
     set(&mut command, variables);
     // Only returns if the program does not start. Signals and the exit code are the program's, because it is this process.
     let error = command.exec();
-    eprintln!("error: {}: {error}", program.path.display());
+    say(format_args!("error: {}: {error}\n", program.path.display()));
     Ok(ExitCode::from(126))
 }

@@ -31,7 +31,7 @@ pub(crate) mod tune;
 use clap::{Parser, Subcommand};
 use ferrowave::{embedded, hip::Device};
 pub(crate) use ferrowave_launch::{
-    Columns, DeviceOption, Failure, ParametersOption, print, print_json,
+    Columns, DeviceOption, Failure, ParametersOption, print, print_json, say,
 };
 
 /// Matrix multiplication for AMD GPUs in Rust, on a GPU or on the built-in emulator.

@@ -19,6 +19,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::{
     Columns, DeviceOption, Failure, code_object, memory, print,
     request::{ElementName, ProductOptions, Size},
+    say,
 };
 use crate::tune::{bench::Bench, costs::costs, table_file::TableFile};
 
@@ -98,7 +99,7 @@ fn measure(options: &Options) -> Result<(), Failure> {
     let context = Context::new(&device).map_err(Failure::failed)?;
     let gemm = Gemm::new(&context, code_object(&device)?).map_err(Failure::failed)?;
     if let Some(note) = gemm.tuning_note() {
-        eprintln!("{note}");
+        say(format_args!("{note}\n"));
     }
     for size in &options.sizes {
         let (m, n, k) = (size.m, size.n, size.k);
@@ -108,16 +109,21 @@ fn measure(options: &Options) -> Result<(), Failure> {
         let tuned = gemm.tune(&problem).map_err(Failure::failed)?;
         for measured in &tuned.measured {
             if let Err(error) = &measured.time {
-                eprintln!("{} is left out: {error}", measured.kernel.variant.name());
+                say(format_args!(
+                    "{} is left out: {error}\n",
+                    measured.kernel.variant.name()
+                ));
             }
         }
         print(&format_args!("{m}×{n}×{k}: {}\n", tuned.choice))?;
         match tuned.kept {
-            Ok(Some(path)) => eprintln!("kept in {}", path.display()),
+            Ok(Some(path)) => say(format_args!("kept in {}\n", path.display())),
             Ok(None) => {
-                eprintln!("not kept: there is no cache directory, or FERROWAVE_TUNING is off");
+                say(format_args!(
+                    "not kept: there is no cache directory, or FERROWAVE_TUNING is off\n"
+                ));
             }
-            Err(error) => eprintln!("{error}"),
+            Err(error) => say(format_args!("{error}\n")),
         }
     }
     if device.is_emulated() {

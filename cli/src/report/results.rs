@@ -1,7 +1,8 @@
 //! `results.json`: Ferrowave's own schema, which other programs may read.
 
-use std::{collections::BTreeMap, fs, io, path::Path};
+use std::{collections::BTreeMap, io, path::Path};
 
+use ferrowave_launch::read_text;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// The name of the kernel that the others are compared with.
@@ -350,7 +351,7 @@ impl Results {
             false => path.to_owned(),
         };
         let file = path.display().to_string();
-        let text = fs::read_to_string(&path).map_err(|error| ReadError::Io {
+        let text = read_text(&path).map_err(|error| ReadError::Io {
             file: file.clone(),
             error,
         })?;

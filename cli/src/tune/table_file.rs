@@ -1,13 +1,13 @@
 //! The file of a table, which is written after each row, so that an interrupted command keeps what it has.
 
 use std::{
-    fs, io,
-    io::Write as _,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
 use ferrowave::gemm::tuned::{Row, Table};
 use ferrowave_gpu::Product;
+use ferrowave_launch::read_text;
 use ferrowave_shared::CATALOGUE;
 use tempfile::NamedTempFile;
 
@@ -22,7 +22,7 @@ pub(crate) struct TableFile {
 impl TableFile {
     /// The table in a file, or an empty one if there is no file.
     pub(crate) fn open(path: &Path, machine: Product) -> Result<Self, Failure> {
-        let text = match fs::read_to_string(path) {
+        let text = match read_text(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => {

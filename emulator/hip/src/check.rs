@@ -11,7 +11,7 @@ use std::{
 
 use ferrowave_hip_abi::hipError_t;
 
-use super::error::Failure;
+use super::error::{Failure, warn};
 use ferrowave_check::{self as check, Check, Checked, Finding, Format, Options};
 use ferrowave_emulator::dispatch::{self, LaunchConfig, LaunchError, Observed};
 use ferrowave_emulator::exec::Observer;
@@ -125,7 +125,7 @@ impl State {
                 continue;
             }
             if self.sink != Sink::Kept {
-                eprintln!("ferrowave: {finding}");
+                warn(&finding);
             }
             self.findings.push(finding);
         }
@@ -192,17 +192,19 @@ extern "C" fn at_exit() {
         let text = Format::of_file(name).write(&options.checks, &findings);
         if let Err(error) = fs::write(name, text) {
             // The findings were already printed to standard error.
-            eprintln!("ferrowave: findings could not be written to `{name}`: {error}");
+            warn(format_args!(
+                "findings could not be written to `{name}`: {error}"
+            ));
         }
     }
     if findings.is_empty() {
         return;
     }
     let met: u64 = findings.iter().map(|finding| finding.count).sum();
-    eprintln!(
-        "ferrowave: {} findings, met {met} times in total",
+    warn(format_args!(
+        "{} findings, met {met} times in total",
         findings.len()
-    );
+    ));
     // SAFETY: output is flushed, as the normal exit would do later; no other code of the program runs.
     unsafe {
         libc::fflush(std::ptr::null_mut());

@@ -5,6 +5,7 @@ use std::{
     cell::RefCell,
     ffi::{CStr, c_char, c_int, c_void},
     fmt::Display,
+    io::{self, Write as _},
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
@@ -222,7 +223,12 @@ fn panic_message(payload: &(dyn Any + Send)) -> &str {
 
 /// Prints an error that no call can return to standard error.
 pub(super) fn warn(what: impl Display) {
-    eprintln!("ferrowave: {what}");
+    say(format_args!("ferrowave: {what}\n"));
+}
+
+/// Writes to standard error. `eprint!` would panic where that is closed or full, and end the program.
+pub(super) fn say(text: impl Display) {
+    let _ = write!(io::stderr().lock(), "{text}");
 }
 
 /// A non-null pointer to a result.

@@ -15,7 +15,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::check;
+use super::{
+    check,
+    error::{say, warn},
+};
 use ferrowave_emulator::dispatch::{LaunchConfig, LaunchError};
 use ferrowave_emulator::exec::Observer;
 use ferrowave_emulator::program::Kernel;
@@ -260,13 +263,13 @@ extern "C" fn at_exit() {
     };
     for entry in state.entries.iter_mut().filter(|entry| entry.is_new) {
         if let Err(error) = entry.write(&directory) {
-            eprintln!(
-                "ferrowave: the profile of {} cannot be written to `{}`: {error}",
+            warn(format_args!(
+                "the profile of {} cannot be written to `{}`: {error}",
                 entry.profile.kernel,
                 directory.display()
-            );
+            ));
             let profiles = std::slice::from_ref(&entry.profile);
-            eprint!("{}", Format::Listing.write(profiles));
+            say(Format::Listing.write(profiles));
         }
         entry.is_new = false;
     }

@@ -15,7 +15,10 @@ use std::{
 use ferrowave_gpu::{Gpu, Product, Specifications};
 use ferrowave_hip_abi::hipError_t;
 
-use super::{error::Failure, profile};
+use super::{
+    error::{Failure, say, warn},
+    profile,
+};
 use ferrowave_emulator::dispatch::LaunchConfig;
 use ferrowave_emulator::program::Kernel;
 use ferrowave_timing::{self as timing, Format, Parameters, Plan, Timing, TimingError};
@@ -127,16 +130,16 @@ impl State {
         }
         let identity = kernel.identity();
         if self.said.contains(&identity) {
-            eprintln!(
-                "ferrowave: {} on {}: {:.3} ms, modelled; bound by {}",
+            warn(format_args!(
+                "{} on {}: {:.3} ms, modelled; bound by {}",
                 timing.kernel,
                 timing.machine,
                 1e3 * timing.seconds,
                 timing.bound_by.text()
-            );
+            ));
         } else {
             self.said.push(identity);
-            eprint!("{}", Format::Summary.write(&[timing]));
+            say(Format::Summary.write(&[timing]));
         }
     }
 }
@@ -145,7 +148,7 @@ impl State {
 fn miss(state: &mut State, error: TimingError) {
     match state.sink {
         Sink::Kept => state.timings.missed.push(error),
-        Sink::Said => eprintln!("ferrowave: {error}"),
+        Sink::Said => warn(error),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The devices between the first `rsmi_init` and the last `rsmi_shut_down`.
 
 use std::{
+    io::{self, Write as _},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -31,7 +32,7 @@ pub(crate) fn open() -> Result<(), Status> {
     if state.uses == 0 {
         state.devices = hip::environment_devices().map_err(|detail| {
             // No status expresses this, and programs end here.
-            eprintln!("ferrowave: librocm_smi64: {detail}");
+            let _ = writeln!(io::stderr(), "ferrowave: librocm_smi64: {detail}");
             Status::INIT_ERROR
         })?;
     }

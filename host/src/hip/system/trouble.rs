@@ -3,7 +3,8 @@
 use std::{
     env,
     ffi::OsString,
-    fmt, fs, io,
+    fmt, fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     sync::Once,
 };
@@ -129,7 +130,10 @@ impl System {
     pub fn warn(&self, reason: &Unusable) {
         static WARNED: Once = Once::new();
         if let Some(text) = self.warning(reason) {
-            WARNED.call_once(|| eprintln!("{text}"));
+            WARNED.call_once(|| {
+                // `eprintln!` would panic where standard error is closed or full.
+                let _ = writeln!(io::stderr(), "{text}");
+            });
         }
     }
 
