@@ -1,16 +1,25 @@
 //! The emulator's library, for crates whose host part is built without the emulator: compiled once for all crates.
 
 use std::{
-    env, fs, io,
+    env,
+    ffi::OsStr,
+    fs, io,
     path::{Path, PathBuf},
     process::Stdio,
 };
 
 use ferrowave_host::hip::EMULATOR_VARIABLE;
 use ferrowave_kernel_build::{Toolchain, user_cache};
-use ferrowave_launch::{Failure, HIP_LIBRARY, library_places};
+use ferrowave_launch::{Failure, HIP_LIBRARY, library_places, say};
 
 use crate::new::installed_from;
+
+/// This command's file.
+const COMMAND: &str = if cfg!(windows) {
+    concat!(env!("CARGO_PKG_NAME"), ".exe")
+} else {
+    env!("CARGO_PKG_NAME")
+};
 
 /// The given library or else the one of this command, and a link to it in `products`, where the configuration of a new crate
 /// names it for `cargo run`. Returns the link.
@@ -22,14 +31,18 @@ pub(crate) fn library(given: Option<PathBuf>, products: &Path) -> Result<PathBuf
                 library.display()
             ))
         })?,
-        (None, Some(sources), _) => build(sources, &["--locked"], products)?,
+        (None, Some(sources), _) => build(sources, &["--locked"], &Place::of(sources, products))?,
         (None, None, Some(library)) => library,
         (None, None, None) => {
             let project = cache(products).join("emulator-release");
             write_project(&project).map_err(|error| {
                 Failure::failed(format!("{} can't be written: {error}", project.display()))
             })?;
-            build(&project, &[], products)?
+            build(
+                &project,
+                &[],
+                &Place::Cache(cache(products).join("emulator")),
+            )?
         }
     };
     let link = products.join(HIP_LIBRARY);
@@ -69,15 +82,47 @@ fn write_project(project: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Builds the library in a project, in the user's cache directory or else in `products`.
-fn build(project: &Path, options: &[&str], products: &Path) -> Result<PathBuf, Failure> {
+/// Where the library is compiled.
+enum Place {
+    /// The target directory of the sources, where `cargo install --path` compiled this command: what the library depends on is
+    /// compiled there, too.
+    Sources(PathBuf),
+    /// A directory of its own in the user's cache, or beside the products.
+    Cache(PathBuf),
+}
+
+impl Place {
+    fn of(sources: &Path, products: &Path) -> Self {
+        let target = sources.join("target");
+        match target.join("release").join(COMMAND).is_file() {
+            true => Place::Sources(target),
+            false => Place::Cache(cache(products).join("emulator")),
+        }
+    }
+
+    /// The arguments for a cargo that builds the library's package there.
+    fn arguments(&self) -> Vec<&OsStr> {
+        match self {
+            // Features of dependencies are those that all chosen packages need: with both, as for this command.
+            Place::Sources(target) => ["--package", env!("CARGO_PKG_NAME"), "--target-dir"]
+                .map(OsStr::new)
+                .into_iter()
+                .chain([target.as_os_str()])
+                .collect(),
+            Place::Cache(target) => vec![OsStr::new("--target-dir"), target.as_os_str()],
+        }
+    }
+}
+
+/// Builds the library of a project.
+fn build(project: &Path, options: &[&str], place: &Place) -> Result<PathBuf, Failure> {
     // The emulator's toolchain. The crate's may be another one.
     let toolchain = Toolchain::channel(Toolchain::TESTED_CHANNEL).map_err(Failure::failed)?;
-    let target = cache(products).join("emulator");
-    if !target.join("release").exists() {
-        eprintln!(
-            "Compiling the emulator's library, once for all crates. This takes a minute or two."
-        );
+    let (Place::Sources(target) | Place::Cache(target)) = place;
+    if !target.join("release").join(HIP_LIBRARY).exists() {
+        say(format_args!(
+            "Compiling the emulator's library, once for all crates. This takes a minute or two.\n"
+        ));
     }
     let mut command = toolchain.inner_cargo();
     command
@@ -85,11 +130,13 @@ fn build(project: &Path, options: &[&str], products: &Path) -> Result<PathBuf, F
         .args(["build", "--release", "--quiet"])
         .args(options)
         .args(["--message-format", "json-render-diagnostics"])
-        .args(["--package", "ferrowave-libamdhip64", "--target-dir"])
-        .arg(&target)
-        // Overrides the user's configuration.
-        .env("CARGO_BUILD_BUILD_DIR", &target)
+        .args(["--package", "ferrowave-libamdhip64"])
+        .args(place.arguments())
         .stderr(Stdio::inherit());
+    if let Place::Cache(target) = place {
+        // Overrides the user's configuration.
+        command.env("CARGO_BUILD_BUILD_DIR", target);
+    }
     let output = command
         .output()
         .map_err(|error| Failure::failed(format!("{command:?} can't be started: {error}")))?;

@@ -88,7 +88,8 @@ const HOST: [&str; 2] = ["@FERROWAVE_HOST@", "path = \"../../host\""];
 const PANIC: [&str; 2] = ["@FERROWAVE_PANIC@", "path = \"../../kernel-build/panic\""];
 
 /// Rust's own crates and keywords.
-const RESERVED: [&str; 52] = [
+const RESERVED: [&str; 53] = [
+    "Self",
     "abstract",
     "alloc",
     "as",
@@ -204,6 +205,8 @@ fn check_name(name: &str) -> Result<(), Failure> {
         "a crate's name has letters, digits, `-` and `_`, and begins with a letter"
     } else if RESERVED.contains(&name.replace('-', "_").as_str()) {
         "it is a keyword or one of Rust's own crates"
+    } else if matches!(name, "build" | "deps" | "examples" | "incremental") {
+        "cargo has a directory of that name beside the program"
     } else if matches!(
         name.replace('_', "-").as_str(),
         "ferrowave-host" | "ferrowave-panic"
@@ -298,6 +301,8 @@ mod tests {
             "proc-macro",
             "a.b",
             "ferrowave-host",
+            "Self",
+            "deps",
         ] {
             assert!(check_name(name).is_err(), "{name}");
         }

@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 use ferrowave_kernel_build::{Build, BuildError, Gpu, KernelCrate, Toolchain};
-use ferrowave_launch::Failure;
+use ferrowave_launch::{Failure, say};
 
 use crate::{
     bounds::Bounds,
@@ -151,7 +151,11 @@ impl Project {
     pub(crate) fn build(&self, gpus: &[Gpu]) -> Result<Vec<Product>, Failure> {
         let names: Vec<_> = gpus.iter().map(|gpu| gpu.name()).collect();
         // A first build also compiles `core`, which takes a minute.
-        eprintln!("building {} for {}", self.krate.name, names.join(", "));
+        say(format_args!(
+            "building {} for {}\n",
+            self.krate.name,
+            names.join(", ")
+        ));
         let built = self
             .build
             .clone()
@@ -163,7 +167,7 @@ impl Project {
             let messages = built.messages.as_str();
             // Warnings are usually the same for each GPU; print them once.
             if !messages.is_empty() && !said.contains(&messages) {
-                eprint!("{messages}");
+                say(messages);
                 said.push(messages);
             }
         }
@@ -204,7 +208,15 @@ fn failure(error: BuildError) -> Failure {
 /// The directory of the manifest, or else the current one.
 fn directory(manifest: Option<&Path>) -> Result<PathBuf, Failure> {
     let Some(manifest) = manifest else {
-        return env::current_dir().map_err(Failure::failed);
+        let dir = env::current_dir().map_err(Failure::failed)?;
+        // Before the toolchain is looked for: outside of a crate, rustup's default one is often not a nightly.
+        return match dir.ancestors().any(|dir| dir.join("Cargo.toml").is_file()) {
+            true => Ok(dir),
+            false => Err(Failure::usage(format!(
+                "could not find `Cargo.toml` in `{}` or above it; `cargo gpu-amdgpu new` makes a crate, and --manifest-path names one",
+                dir.display()
+            ))),
+        };
     };
     if !manifest.ends_with("Cargo.toml") {
         return Err(Failure::usage(format!(

@@ -1,8 +1,13 @@
 //! HIP from Rust (result and safe layers), matrix products, their verification, and AMD's libraries for comparison.
+//!
+//! The feature `emulator` adds emulated devices, and `gemm` all but [`hip`].
 
 mod dynamic;
 
+#[cfg(feature = "gemm")]
 pub mod gemm;
 pub mod hip;
+#[cfg(feature = "gemm")]
 pub mod vendor;
+#[cfg(feature = "gemm")]
 pub mod verify;

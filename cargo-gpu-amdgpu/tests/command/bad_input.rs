@@ -16,6 +16,9 @@ fn what_is_no_crate_of_kernels_is_refused() {
     )
     .expect("writes");
     run(nowhere.path(), &["build"]).fails(2, &["could not find `Cargo.toml`"]);
+    // Nor does the default toolchain matter then.
+    let empty_dir = tempfile::tempdir().expect("a directory");
+    run(empty_dir.path(), &["run", "k"]).fails(2, &["could not find `Cargo.toml`", "new"]);
     run(
         nowhere.path(),
         &["build", "--manifest-path", "x/Cargo.toml"],

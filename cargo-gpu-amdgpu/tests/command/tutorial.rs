@@ -63,7 +63,7 @@ fn every_command_runs_and_says_what_the_page_shows() {
         let words: Vec<_> = command.split(' ').collect();
         match words.as_slice() {
             // Already installed: it is the program under test.
-            ["cargo", "install", "--path", "cargo-gpu-amdgpu"] => {
+            ["cargo", "install", "--locked", "--path", "cargo-gpu-amdgpu"] => {
                 let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
                 assert!(manifest.is_file());
             }
