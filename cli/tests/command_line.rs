@@ -126,6 +126,7 @@ fn products_that_are_not_finite_are_judged_as_such() {
         &["--epilogue", "set=nan"],
         &["--epilogue", "set=inf", "--beta", "2"],
         &["--beta", "inf", "--prologue", "set=1"],
+        &["--alpha", "-inf", "--beta", "-nan"],
     ] {
         let output = ferrowave(&run(&device, &[&SIZE[..], extra].concat()));
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -136,6 +137,86 @@ fn products_that_are_not_finite_are_judged_as_such() {
         let report: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
         assert!(report["relative_error"].is_null(), "{report}");
     }
+}
+
+/// Nothing is compared, which is said.
+#[test]
+fn a_product_without_elements_is_said_to_be_empty() {
+    let device = device();
+    for extra in [
+        &["--m", "0", "--n", "8", "--k", "8"][..],
+        &["--m", "8", "--n", "8", "--k", "8", "--batch", "0"],
+    ] {
+        let output = ferrowave(&run(&device, extra));
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{extra:?}: {said}");
+        assert!(said.contains("none: C has no elements"), "{said}");
+        assert!(
+            said.contains("correct: there is nothing to compute"),
+            "{said}"
+        );
+    }
+}
+
+/// Messages that cannot be written change neither the result nor the exit code.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_error_is_no_failure() {
+    let device = device();
+    let product = run(&device, &SIZE);
+    for (arguments, code) in [
+        (&product[..], 0),
+        (&["disasm", "nowhere"], 1),
+        (&["fly"], 2),
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let status = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
+            .args(arguments)
+            .env_remove("FERROWAVE_DEVICE")
+            .stdout(std::process::Stdio::null())
+            .stderr(full.unwrap())
+            .status()
+            .unwrap();
+        assert_eq!(status.code(), Some(code), "{arguments:?}");
+    }
+}
+
+/// A device may have no end.
+#[cfg(target_os = "linux")]
+#[test]
+fn devices_are_not_read_as_files() {
+    let what = "it is a device, not a file";
+    refused(&["disasm", "/dev/zero"], 1, &["/dev/zero", what]);
+    refused(
+        &["compare", "/dev/zero", "/dev/zero"],
+        2,
+        &["/dev/zero", what],
+    );
+    refused(
+        &["report", "--render", "/dev/zero"],
+        2,
+        &["/dev/zero", what],
+    );
+    let object = ["--code-object", "/dev/zero", "--kernel", "k", "--grid", "1"];
+    refused(
+        &[&["check"], &object[..], &["--block", "1"]].concat(),
+        1,
+        &["/dev/zero", what],
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_argument_that_is_not_utf8_is_named() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let output = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
+        .args(["run", "--m"])
+        .arg(std::ffi::OsStr::from_bytes(b"8\xff"))
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("`8\u{fffd}` is not UTF-8"), "{error}");
 }
 
 #[cfg(target_os = "linux")]
@@ -248,7 +329,20 @@ fn sizes_out_of_range_are_refused() {
         2,
         &["99999999999999999999"],
     );
-    refused(&with(&m("x")), 2, &["--m", "x"]);
+    refused(&with(&m("x")), 2, &["--m", "x", "from 0 to 2147483647"]);
+    let seed = [SIZE.as_slice(), &["--seed", "-1"]].concat();
+    refused(
+        &with(&seed),
+        2,
+        &["--seed", "-1", "from 0 to 18446744073709551615"],
+    );
+    let alpha = [SIZE.as_slice(), &["--alpha", "1e400"]].concat();
+    refused(&with(&alpha), 2, &["--alpha", "1e400", "too large"]);
+    refused(
+        &["report", "--sizes", "8", "--beta", "-inf"],
+        2,
+        &["--beta is -inf", "finite"],
+    );
     refused(&with(&SIZE[2..]), 2, &["--m"]);
     let lda = [SIZE.as_slice(), &["--lda", "7"]].concat();
     refused(&with(&lda), 2, &["lda is 7", "from 8 (k)"]);
@@ -273,6 +367,18 @@ fn unknown_names_are_refused_with_the_known() {
         2,
         &["fastest", "naive", "mfma_fragment"],
     );
+    // A kernel of other GPUs: those of this one are named.
+    if embedded::code_object("gfx1100").is_some() {
+        let other = [["--kernel", "mfma_wide"].as_slice(), &SIZE].concat();
+        refused(
+            &run("gfx1100", &other),
+            2,
+            &[
+                "`mfma_wide` is for gfx908",
+                "not for gfx1100; for f32 on gfx1100 there are naive",
+            ],
+        );
+    }
     let naive = [["--kernel", "naive"].as_slice(), &SIZE].concat();
     refused(
         &run("emulator:gfx1030", &naive),

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use serde::Serialize;
 
-use super::{Columns, Failure, print, print_json};
+use super::{Columns, Failure, print, print_json, say};
 use crate::report::{
     compare::{Change, Pair, failures, pairs},
     results::Results,
@@ -14,6 +14,7 @@ use crate::report::{
 
 /// Compare two reports row by row, and say what became faster or slower by more than the noise.
 #[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
 pub(crate) struct Options {
     /// The earlier report's folder or results.json.
     before: PathBuf,
@@ -51,7 +52,10 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let (before, after) = (read(&options.before)?, read(&options.after)?);
     for (path, results) in [(&options.before, &before), (&options.after, &after)] {
         if !results.complete {
-            eprintln!("`{}` is from an interrupted run", path.display());
+            say(format_args!(
+                "`{}` is from an interrupted run\n",
+                path.display()
+            ));
         }
     }
     let pairs = pairs(&before, &after);
@@ -66,10 +70,10 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     for line in failures.into_iter().filter_map(line) {
-        eprintln!(
-            "{} {} {}: {}",
+        say(format_args!(
+            "{} {} {}: {}\n",
             line.kernel, line.size, line.input, line.change
-        );
+        ));
     }
     Ok(ExitCode::FAILURE)
 }

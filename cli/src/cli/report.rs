@@ -29,7 +29,8 @@ use super::{
     emulated_library::EmulatedLibraries,
     memory, print, print_json,
     product::References,
-    request::{Preset, ProductOptions, Size, layout_letters},
+    request::{Preset, ProductOptions, Size, layout_letters, seed},
+    say,
 };
 use crate::child;
 use crate::report::{
@@ -76,7 +77,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     product: ProductOptions,
     /// Seed of the random matrices.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = seed)]
     seed: u64,
     /// Timed runs of each kernel on a GPU. Modelled times do not vary.
     #[arg(long, default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
@@ -401,7 +402,7 @@ fn products(options: &Options) -> Result<Vec<(Device, Option<gpu::Product>)>, Fa
         let selector = DeviceSelector::of_product(machine);
         let device = Device::open(&selector).map_err(Failure::failed)?;
         options.device.limit_launches(&device)?;
-        eprintln!("device {}", device.choice());
+        say(format_args!("device {}\n", device.choice()));
         devices.push((device, Some(machine)));
     }
     Ok(devices)
@@ -447,6 +448,14 @@ fn plan(
     let mut problems = Vec::new();
     for (size, estimated) in sizes(options, device.is_emulated(), is_modelled) {
         let request = options.product.request(&host.gpu, size.m, size.n, size.k);
+        for (name, factor) in [("alpha", request.alpha), ("beta", request.beta)] {
+            // JSON has no other numbers.
+            if !factor.is_finite() {
+                return Err(Failure::usage(format!(
+                    "--{name} is {factor}, but a report takes finite factors; `ferrowave run` takes all"
+                )));
+            }
+        }
         let problem = request.check().map_err(Failure::usage)?;
         memory::check(&problem, device)?;
         if !problems.contains(&(request, problem, estimated)) {
@@ -473,13 +482,13 @@ fn plan(
             for kernel in kernels {
                 match Plan::new(kernel, problem, host) {
                     Ok(_) => cases.push(case(kernel, asked)),
-                    Err(PlanError::Misfit { misfit, .. }) => eprintln!(
-                        "{} is left out for {}×{}×{}: {misfit}",
+                    Err(PlanError::Misfit { misfit, .. }) => say(format_args!(
+                        "{} is left out for {}×{}×{}: {misfit}\n",
                         kernel.variant.name(),
                         problem.m(),
                         problem.n(),
                         problem.k()
-                    ),
+                    )),
                     Err(error) => return Err(Failure::usage(error)),
                 }
             }
@@ -786,11 +795,11 @@ impl Kept {
         let handler = move || {
             let rows = kept.lock().unwrap_or_else(PoisonError::into_inner);
             match *rows {
-                Some(0) => eprintln!("\ninterrupted before the first row"),
-                Some(rows) => eprintln!(
+                Some(0) => say(format_args!("\ninterrupted before the first row\n")),
+                Some(rows) => say(format_args!(
                     "\ninterrupted: `{out}/results.json` has {rows} of {count} rows; the same command with --resume goes \
-                     on, and `ferrowave report --render {out}` makes a page of them"
-                ),
+                     on, and `ferrowave report --render {out}` makes a page of them\n"
+                )),
                 None => {}
             }
             // The exit code of a shell for a program that SIGINT has ended.

@@ -19,10 +19,10 @@ pub(crate) struct ProductOptions {
     #[arg(long, value_name = "LAYOUT", default_value = "NN")]
     layout: LayoutName,
     /// Factor α of the product.
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = factor, allow_hyphen_values = true)]
     alpha: f64,
     /// Factor β of the old C; if it is 0, C is not read.
-    #[arg(long, default_value_t = 0.0)]
+    #[arg(long, default_value_t = 0.0, value_parser = factor, allow_hyphen_values = true)]
     beta: f64,
     /// Vector to add: one element for each row or for each column of C.
     #[arg(long, value_enum, default_value_t = BiasName::None)]
@@ -34,7 +34,7 @@ pub(crate) struct ProductOptions {
     #[arg(long, value_name = "OPERATION", default_value_t = Operation::None)]
     epilogue: Operation,
     /// Number of products.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = extent)]
     batch: i64,
 }
 
@@ -62,6 +62,30 @@ impl ProductOptions {
             types: self.types(gpu),
             ..Request::new(m, n, k)
         }
+    }
+}
+
+/// An extent, a distance or a number of products. What each may be is said where the problem is checked.
+pub(crate) fn extent(text: &str) -> Result<i64, String> {
+    let number = text.parse();
+    number.map_err(|_| "expected a whole number from 0 to 2147483647".to_owned())
+}
+
+/// A seed.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    let number = text.parse();
+    number.map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
+/// A factor. `1e400` is none: it would be read as an infinity.
+fn factor(text: &str) -> Result<f64, String> {
+    let is_number = text.bytes().any(|byte| byte.is_ascii_digit());
+    match text.parse::<f64>() {
+        Ok(factor) if factor.is_infinite() && is_number => {
+            Err(format!("too large; the largest number is {:e}", f64::MAX))
+        }
+        Ok(factor) => Ok(factor),
+        Err(_) => Err("expected a number such as 1.5 or -2e-3, inf or nan".to_owned()),
     }
 }
 

@@ -15,7 +15,8 @@ use super::{
     apart::Apart,
     code_object, print, print_json,
     product::{References, complaint, compute},
-    request::{Preset, ProductOptions, layout_letters},
+    request::{Preset, ProductOptions, extent, layout_letters, seed},
+    say,
 };
 
 /// C ← epilogue(α·A·B + β·prologue(C) + bias)
@@ -26,32 +27,32 @@ pub(crate) struct Options {
     #[arg(long)]
     kernel: Option<String>,
     /// Rows of A and C.
-    #[arg(long, required_unless_present = "preset")]
+    #[arg(long, required_unless_present = "preset", value_parser = extent)]
     m: Option<i64>,
     /// Columns of B and C.
-    #[arg(long, required_unless_present = "preset")]
+    #[arg(long, required_unless_present = "preset", value_parser = extent)]
     n: Option<i64>,
     /// Columns of A, rows of B.
-    #[arg(long, required_unless_present = "preset")]
+    #[arg(long, required_unless_present = "preset", value_parser = extent)]
     k: Option<i64>,
     /// Size of published figures, for those of --m, --n and --k that are not given.
     #[arg(long, value_enum)]
     preset: Option<Preset>,
     /// Elements from one row of A to the next, or from one column if A is column-major [default: the length of a row or
     /// column].
-    #[arg(long)]
+    #[arg(long, value_parser = extent)]
     lda: Option<i64>,
     /// Elements from one row of B to the next, or from one column if B is column-major [default: the length of a row or
     /// column].
-    #[arg(long)]
+    #[arg(long, value_parser = extent)]
     ldb: Option<i64>,
     /// Elements from one row of C to the next [default: n].
-    #[arg(long)]
+    #[arg(long, value_parser = extent)]
     ldc: Option<i64>,
     #[command(flatten)]
     product: ProductOptions,
     /// Seed of the random matrices.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = seed)]
     seed: u64,
     #[command(flatten)]
     apart: Apart,
@@ -93,6 +94,12 @@ struct Report<'a> {
     emulator_kernel_ns: Option<u128>,
     wall_ns: u128,
     complaint: Option<String>,
+}
+
+impl Report<'_> {
+    fn is_empty(&self) -> bool {
+        [self.m, self.n, self.batch].contains(&0)
+    }
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
@@ -137,10 +144,10 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             // Uploaded buffers are aligned.
             let choice = gemm.tuned_choice(&problem, None).map_err(Failure::usage)?;
             if let Some(note) = gemm.tuning_note() {
-                eprintln!("{note}");
+                say(format_args!("{note}\n"));
             }
             if options.device.verbose {
-                eprintln!("kernel {choice}");
+                say(format_args!("kernel {choice}\n"));
             }
             Plan::with_parts(choice.kernel, &problem, &machine, choice.parts)
                 .map_err(Failure::usage)?
@@ -220,6 +227,7 @@ fn text(report: &Report<'_>) -> String {
     }
     text += &match report.relative_error {
         Some(error) => format!("relative error   {error:.3e}\n"),
+        None if report.is_empty() => "relative error   none: C has no elements\n".to_owned(),
         None => "relative error   none: no element of the reference is finite\n".to_owned(),
     };
     if let Some(worst) = report.worst_error_in_bounds {
@@ -243,6 +251,7 @@ fn text(report: &Report<'_>) -> String {
         None if report.relative_error.is_none() && report.worst_error_in_bounds.is_some() => {
             text + "correct: NaN and infinities where the reference has them; no finite element was compared\n"
         }
+        None if report.is_empty() => text + "correct: there is nothing to compute\n",
         None => text + "correct\n",
         Some(complaint) => text + &format!("WRONG: {complaint}\n"),
     }

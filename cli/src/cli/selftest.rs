@@ -14,7 +14,7 @@ use ferrowave::{
     hip::{Context, Device, DeviceSelector},
 };
 use ferrowave_code_object::CodeObject;
-use ferrowave_launch::note;
+use ferrowave_launch::{note, read_file};
 use ferrowave_shared::{CATALOGUE, Kernel};
 
 use super::{Columns, DeviceOption, Failure, code_object, print, print_json};
@@ -78,7 +78,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let device = options.device.open(&embedded::gpus())?;
     let object = match &options.code_object {
-        Some(file) => fs::read(file).map_err(|error| unreadable(file, &error))?,
+        Some(file) => read_file(file).map_err(|error| unreadable(file, &error))?,
         None => code_object(&device)?.to_vec(),
     };
     let kernels = kernels(options, &device, &object)?;
@@ -301,6 +301,7 @@ fn text(results: &Results, out: &Path) -> String {
     let failed = results.kernels.iter().filter(|kernel| !kernel.passed);
     let count = results.kernels.len();
     text += &match failed.count() {
+        0 if count == 1 => format!("The kernel passed on {}.\n", results.device.name),
         0 => format!("All {count} kernels passed on {}.\n", results.device.name),
         failed => format!(
             "{failed} of {count} kernels FAILED on {}. Please report it with `{}`.\n",

@@ -13,7 +13,7 @@ use ferrowave_shared::{Kernel, catalogue::CATALOGUE};
 use super::{
     Failure, code_object,
     product::{References, complaint, compute},
-    request::ProductOptions,
+    request::{ProductOptions, extent},
 };
 
 /// The name for all kernels.
@@ -27,13 +27,13 @@ pub(crate) struct Options {
     #[arg(long)]
     kernel: Option<String>,
     /// Rows of A and C.
-    #[arg(long, default_value_t = 256)]
+    #[arg(long, default_value_t = 256, value_parser = extent)]
     m: i64,
     /// Columns of B and C.
-    #[arg(long, default_value_t = 256)]
+    #[arg(long, default_value_t = 256, value_parser = extent)]
     n: i64,
     /// Columns of A, rows of B.
-    #[arg(long, default_value_t = 256)]
+    #[arg(long, default_value_t = 256, value_parser = extent)]
     k: i64,
     #[command(flatten)]
     product: ProductOptions,

@@ -112,6 +112,7 @@ fn verdicts(section: &Section<'_>) -> String {
         ["correct", "WRONG", "failed", "not computed"].map(count);
     let products = match (correct, wrong) {
         (0, 0) => None,
+        (1, 0) => Some("The computed product is correct".to_owned()),
         (_, 0) => Some(format!("All {correct} computed products are correct")),
         _ => Some(format!(
             "{wrong} of {} computed products are WRONG",
@@ -222,7 +223,7 @@ mod tests {
         run.rows[0].modelled = None;
         figures::fill(&mut run);
         let text = headline(&sections(&run)[0]);
-        assert_eq!(text, ["All 1 computed products are correct."]);
+        assert_eq!(text, ["The computed product is correct."]);
     }
 
     #[test]

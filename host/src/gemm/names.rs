@@ -12,8 +12,8 @@ pub fn kernel_named(
     types: ElementTypes,
     gpu: &str,
 ) -> Result<&'static Kernel, UnknownKernel> {
-    Kernel::by_variant(name, types)
-        .or_else(|| Kernel::by_symbol(name))
+    find(name, types)
+        .filter(|kernel| kernel.gpus.contains(gpu))
         .ok_or_else(|| UnknownKernel {
             name: name.to_owned(),
             types,
@@ -21,9 +21,13 @@ pub fn kernel_named(
         })
 }
 
-/// No kernel has this name for these element types.
+fn find(name: &str, types: ElementTypes) -> Option<&'static Kernel> {
+    Kernel::by_variant(name, types).or_else(|| Kernel::by_symbol(name))
+}
+
+/// No kernel has this name for these element types and this GPU.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{}; for {} on {gpu} there are {}", reason(.name, .types), .types.input, others(.types, .gpu))]
+#[error("{}; for {} on {gpu} there are {}", reason(.name, .types, .gpu), .types.input, others(.types, .gpu))]
 pub struct UnknownKernel {
     /// The requested name.
     pub name: String,
@@ -33,7 +37,10 @@ pub struct UnknownKernel {
     pub gpu: String,
 }
 
-fn reason(name: &str, types: &ElementTypes) -> String {
+fn reason(name: &str, types: &ElementTypes, gpu: &str) -> String {
+    if let Some(kernel) = find(name, *types) {
+        return format!("the kernel `{name}` is for {}, not for {gpu}", kernel.gpus);
+    }
     let variants = CATALOGUE
         .iter()
         .filter(|kernel| kernel.variant.name() == name);
@@ -95,5 +102,15 @@ mod tests {
             error.starts_with(expected) && error.contains(", mfma_direct_to_lds"),
             "{error}"
         );
+        for name in ["mfma_fragment", "gemm_mfma_fragment_f32"] {
+            let error = named(name, ElementTypes::F32, "gfx1100").unwrap_err();
+            let expected = format!(
+                "the kernel `{name}` is for gfx908, gfx90a, gfx942, gfx950, not for gfx1100; for f32 on gfx1100 there are naive"
+            );
+            assert!(
+                error.starts_with(&expected) && !error.contains("there are naive, mfma"),
+                "{error}"
+            );
+        }
     }
 }
