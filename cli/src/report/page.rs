@@ -167,8 +167,12 @@ fn ladder(section: &Section<'_>, number: usize, largest: &[&Row], causes: &[Stri
     let has_waits = rows.iter().any(|row| row.modelled.is_some());
     let has_library = holds(|row| row.figures.speedup_over_library);
     let has_times = holds(Row::seconds);
-    let columns =
-        2 + usize::from(has_times) * 4 + usize::from(has_waits) * 2 + usize::from(has_library);
+    let has_share = holds(|row| row.figures.share_of_peak);
+    let columns = 2
+        + usize::from(has_times) * 3
+        + usize::from(has_share)
+        + usize::from(has_waits) * 2
+        + usize::from(has_library);
     html! {
         @if has_waits {
             p.legend {
@@ -184,14 +188,14 @@ fn ladder(section: &Section<'_>, number: usize, largest: &[&Row], causes: &[Stri
             table.ladder {
                 caption {
                     "Kernels in the order of the ladder."
-                    @if has_times { " Bars show the share of the GPU's peak." }
+                    @if has_share { " Bars show the share of the GPU's peak." }
                 }
                 thead {
                     tr {
                         th scope="col" { "kernel" }
                         @if has_times {
                             (sortable("TFLOP/s", false, true))
-                            (sortable("of peak", false, true))
+                            @if has_share { (sortable("of peak", false, true)) }
                             (sortable("ms", true, false))
                             (sortable("× step before", false, false))
                         }
@@ -217,7 +221,7 @@ fn ladder(section: &Section<'_>, number: usize, largest: &[&Row], causes: &[Stri
                             @if has_times {
                                 @let rate = row.figures.operations_per_second.map(|rate| rate / 1e12);
                                 (number_cell(rate, digits, true))
-                                td.share data-value=[row.figures.share_of_peak] {
+                                @if has_share { td.share data-value=[row.figures.share_of_peak] {
                                     @if let Some(share) = row.figures.share_of_peak {
                                         span.bar { span style={ "width:" (format!("{:.1}", 100.0 * share.min(1.0))) "%" } {} }
                                         (format!("{:.1} %", 100.0 * share))
@@ -225,7 +229,7 @@ fn ladder(section: &Section<'_>, number: usize, largest: &[&Row], causes: &[Stri
                                             span.size { (format!(" at {:.0} MHz", clock_hz / 1e6)) }
                                         }
                                     }
-                                }
+                                } }
                                 (number_cell(row.seconds().map(|seconds| 1e3 * seconds), digits, false))
                                 (number_cell(row.figures.speedup_over_previous, digits, false))
                             }
@@ -386,6 +390,42 @@ mod tests {
         results::tests::{results, row},
     };
     use super::*;
+
+    /// The colours of the bars' parts, as light pages and dark pages have them.
+    #[test]
+    fn colours_of_one_bar_differ() {
+        let colours = |style: &str| -> std::collections::BTreeMap<String, [i32; 3]> {
+            let declared = style.split("--").skip(1);
+            let declared = declared.filter_map(|text| text.split_once(": #"));
+            let parts = declared.filter(|(name, _)| name.starts_with('w') || *name == "other");
+            parts
+                .map(|(name, rest)| {
+                    let digits = rest.split(';').next().expect("a colour");
+                    let channel = |at: usize| {
+                        i32::from_str_radix(&digits[at..at + 2], 16).expect("two digits")
+                    };
+                    (name.to_owned(), [0, 2, 4].map(channel))
+                })
+                .collect()
+        };
+        let (light, rest) = STYLE
+            .split_once("prefers-color-scheme: dark")
+            .expect("dark");
+        let light = colours(light);
+        let dark = colours(rest.split_once("\n}").expect("its end").0);
+        assert_eq!(light.len(), CAUSES + 2);
+        let mut on_dark = light.clone();
+        on_dark.extend(dark);
+        for scheme in [&light, &on_dark] {
+            for (a, first) in scheme {
+                for (b, second) in scheme.range(a.clone()..).skip(1) {
+                    let squares = first.iter().zip(second).map(|(x, y)| (x - y).pow(2));
+                    let distance = squares.sum::<i32>().isqrt();
+                    assert!(distance > 60, "--{a} and --{b}: {distance}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_page_is_whole_and_escapes() {

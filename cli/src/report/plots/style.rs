@@ -45,10 +45,11 @@ const STYLE: &str = "<style>\
 .series text{font:11px sans-serif;fill:#111111}\
 svg:has(.series:hover,.series.on) .series:not(:hover,.on){opacity:.15}\
 .series:hover text,.series.on text{text-decoration:underline}\
-@media (prefers-color-scheme: dark) {.c0{--c:#4a9fd8}.series text{fill:#e8e8e8}}\
+@media (prefers-color-scheme: dark) {.c0{--c:#2f78c4}.c5{--c:#a6dcff}.series text{fill:#e8e8e8}}\
 @media (prefers-color-scheme: dark) {\
 svg [fill=\"#FFFFFF\"]{fill:#15181c}svg [fill=\"#111111\"]{fill:#e8e8e8}svg [stroke=\"#111111\"]{stroke:#e8e8e8}\
-svg [stroke=\"#DDDDDD\"]{stroke:#3a3f45}svg [fill=\"#0072B2\"]{fill:#4a9fd8}svg [stroke=\"#0072B2\"]{stroke:#4a9fd8}\
+svg [stroke=\"#DDDDDD\"]{stroke:#3a3f45}svg [fill=\"#0072B2\"]{fill:#2f78c4}svg [stroke=\"#0072B2\"]{stroke:#2f78c4}\
+svg [fill=\"#56B4E9\"]{fill:#a6dcff}svg [stroke=\"#56B4E9\"]{stroke:#a6dcff}\
 svg [fill=\"#666666\"]{fill:#9a9a9a}svg [stroke=\"#666666\"]{stroke:#9a9a9a}svg [fill=\"#BBBBBB\"]{fill:#5a5f65}}\
 </style>";
 
