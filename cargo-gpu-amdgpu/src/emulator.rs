@@ -173,3 +173,21 @@ fn replace(file: &Path, link: &Path) -> io::Result<()> {
     fs::copy(file, &new)?;
     fs::rename(new, link)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_is_compiled_where_the_command_was() {
+        let sources = tempfile::tempdir().expect("a directory");
+        let products = Path::new("products");
+        let is_of_sources = || matches!(Place::of(sources.path(), products), Place::Sources(_));
+        assert!(!is_of_sources());
+        let release = sources.path().join("target/release");
+        fs::create_dir_all(&release).expect("a directory");
+        assert!(!is_of_sources());
+        fs::write(release.join(COMMAND), "").expect("writes");
+        assert!(is_of_sources());
+    }
+}

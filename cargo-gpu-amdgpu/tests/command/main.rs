@@ -7,6 +7,7 @@ mod build;
 mod built;
 mod help;
 mod launch;
+mod library;
 mod show;
 mod support;
 mod tutorial;
