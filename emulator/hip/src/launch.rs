@@ -384,13 +384,6 @@ fn on_devices(
             "flags are {flags:#x}, of which only {known:#x} are known"
         )));
     }
-    let count = Runtime::get().with_devices(|devices| devices.iter().flatten().count())?;
-    if launches.is_empty() || launches.len() > count {
-        return Err(Failure::value(format_args!(
-            "{} launches, but there are {count} devices and each runs one",
-            launches.len()
-        )));
-    }
     let (mut streams, mut ready): (Vec<StreamRef>, Vec<Launch>) = (Vec::new(), Vec::new());
     for (stream, launch) in launches {
         // CLR has these codes (`ihipModuleLaunchCooperativeKernelMultiDevice` in `hip_module.cpp`).
@@ -443,6 +436,13 @@ fn on_devices(
 unsafe fn launches<T: Copy>(list: *const T, count: usize) -> Result<Vec<T>, Failure> {
     if list.is_null() {
         return Err(Failure::value("the list of launches is null"));
+    }
+    // Before the list is read: a wrong count would lead behind it.
+    let devices = Runtime::get().with_devices(|devices| devices.iter().flatten().count())?;
+    if count == 0 || count > devices {
+        return Err(Failure::value(format_args!(
+            "{count} launches, but there are {devices} devices and each runs one"
+        )));
     }
     // SAFETY: guaranteed by the caller.
     Ok((0..count)

@@ -355,6 +355,9 @@ fn several_devices_launch_at_once() {
         let value = hipError_t::hipErrorInvalidValue;
         let none = hipModuleLaunchCooperativeKernelMultiDevice(list, 0, 0);
         fails(none, value, "0 launches");
+        // The list is not read so far.
+        let many = hipModuleLaunchCooperativeKernelMultiDevice(list, u32::MAX, 0);
+        fails(many, value, "4294967295 launches");
         let flags = hipModuleLaunchCooperativeKernelMultiDevice(list, 2, 4);
         fails(flags, value, "flags are 0x4");
         (*list.add(1)).hStream = parts[0].2;
