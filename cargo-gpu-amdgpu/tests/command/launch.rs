@@ -297,6 +297,14 @@ fn panics_are_found() {
         }
         // The handler's instruction has no source line, but the code object has.
         assert!(!checked.stdout.contains("no line tables"), "{checked:?}");
+        // A program's exit code tells of findings, also where their text cannot be written.
+        let full = fs::File::options().write(true).open("/dev/full");
+        let status = command(&dir, [&["run"][..], &arguments].concat())
+            .env("FERROWAVE_CHECK", "all")
+            .stdout(std::process::Stdio::null())
+            .stderr(full.expect("a full device"))
+            .status();
+        assert_eq!(status.expect("it starts").code(), Some(3), "{kernel}");
     }
 }
 
