@@ -135,3 +135,20 @@ fn a_trace_that_cannot_be_written_is_said_once_and_the_program_goes_on() {
         assert!(said.contains(file) && said.contains(why), "{said}");
     }
 }
+
+/// What is printed of launches, and profiles that cannot be written, which are printed instead.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_whose_standard_error_is_on_a_full_disk_goes_on() {
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "tests::trace::the_program", "--nocapture"])
+        .env(CHILD, "1")
+        .env(TRACE_VARIABLE, "api")
+        .env(crate::timing::TIMING_VARIABLE, "auto")
+        .env(crate::profile::PROFILE_VARIABLE, "/dev/null/profiles")
+        .stderr(full)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
