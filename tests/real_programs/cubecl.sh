@@ -3,9 +3,16 @@
 # compiles kernels with hiprtc. The Rust programs are built here; the HIP compiler and headers are Debian's.
 #
 # A sample is the crate's tier `basic`; the long form adds the tier `extended`.
+#
+# On CDNA, cubecl has matrix instructions only through rocWMMA's headers, which Debian does not package: FERROWAVE_ROCWMMA
+# names a checkout of github.com/ROCm/rocWMMA. Without it, the cases that need matrix instructions are skipped.
+#
+#   FERROWAVE_ROCWMMA=DIRECTORY cubecl.sh sample|full
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 command -v cargo > /dev/null && cargo +stable --version > /dev/null 2>&1 || not_run "needs cargo and Rust's stable toolchain"
+rocwmma=${FERROWAVE_ROCWMMA:+$FERROWAVE_ROCWMMA/library/include/rocwmma}
+[ -z "$rocwmma" ] || [ -e "$rocwmma/rocwmma.hpp" ] || { echo "FERROWAVE_ROCWMMA: there is no $rocwmma/rocwmma.hpp" >&2; exit 2; }
 debian libamd-comgr3 libamdhip64-dev
 libraries
 
@@ -20,15 +27,17 @@ done
 build() {
     # Options for the pinned toolchain do not fit the stable one.
     (cd "$here/cubecl" && PATH=$rocm/bin:$PATH HIP_PATH=$rocm CARGO_TARGET_DIR=$cache/cubecl/target CARGO_ENCODED_RUSTFLAGS='' \
-        cargo +stable test --quiet --locked --no-run --test matmul --features extended --message-format json)
+        cargo +stable test --quiet --locked --no-run --test matmul --features "extended${rocwmma:+,rocwmma}" --message-format json)
 }
 began=$SECONDS
 binary=$(build | grep -oE '"executable":"[^"]*/matmul-[^"]*"' | tail -1 | cut -d'"' -f4)
 echo "$suite: built in $((SECONDS - began)) s"
 cp "$binary" "$ours/matmul"
-mkdir -p "$ours/rocm/bin" "$ours/home"
+mkdir -p "$ours/rocm"/{bin,include} "$ours/home"
 cp "$rocm/bin/hipconfig" "$ours/rocm/bin"
-ln -s /usr/include "$ours/rocm/include"
+headers=("$debian"/usr/include/*)
+ln -s "${headers[@]#"$debian"}" "$ours/rocm/include"
+[ -z "$rocwmma" ] || cp -r "$rocwmma" "$ours/rocm/include"
 # Cases that the device does not support are reported, and do not count as passed.
 printf '[test]\npolicy = "strict"\n' > "$ours/home/cubek.toml"
 
