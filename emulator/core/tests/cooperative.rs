@@ -407,7 +407,7 @@ fn launches_that_cannot_be_cooperative_are_refused() {
 }
 
 /// In a plain launch, too, waiting workgroups are suspended in favour of others: each of these waits for the next one's
-/// flag.
+/// flag. Each keeps its number in private memory meanwhile, and stores it as its own flag.
 #[test]
 fn plain_workgroups_may_wait_for_later_ones() {
     let waits = first_lane(
@@ -426,27 +426,32 @@ fn plain_workgroups_may_wait_for_later_ones() {
     let body = format!(
         "
   s_lshl_b32 s3, s2, 2
+  s_add_u32 s8, s2, 1
+  v_mov_b32_e32 v5, s8
+  scratch_store_dword off, v5, off offset:4
   s_cmp_eq_u32 s2, 3
   s_cbranch_scc1 .Llast
 {waits}
 .Llast:
   v_mov_b32_e32 v4, s3
-  v_mov_b32_e32 v5, 1
+  scratch_load_dword v5, off, off offset:4
+  s_waitcnt vmcnt(0)
   global_store_dword v4, v5, s[4:5]
 "
     );
+    let small = Small {
+        private_bytes: 8,
+        ..small(Gpu::Gfx942, &body).threads(64).workgroups(4)
+    };
     for threads in [Some(1), None] {
-        small(Gpu::Gfx942, &body)
-            .threads(64)
-            .workgroups(4)
-            .run(|kernel, config| {
-                let config = LaunchConfig {
-                    threads,
-                    limits: Limits::NONE,
-                    ..*config
-                };
-                launch(kernel, &config).expect("it comes to its end");
-                assert_eq!(words(kernel.memory(), &config, 4), [1; 4]);
-            });
+        small.run(|kernel, config| {
+            let config = LaunchConfig {
+                threads,
+                limits: Limits::NONE,
+                ..*config
+            };
+            launch(kernel, &config).expect("it comes to its end");
+            assert_eq!(words(kernel.memory(), &config, 4), [1, 2, 3, 4]);
+        });
     }
 }

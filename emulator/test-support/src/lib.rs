@@ -28,6 +28,8 @@ pub struct Small<'a> {
     pub workgroups: u32,
     /// LDS per workgroup in bytes.
     pub lds_bytes: u32,
+    /// Private memory per work-item in bytes, from gfx942 on.
+    pub private_bytes: u32,
     /// For each buffer: its size in bytes, and how many of these the host writes.
     pub buffers: [(usize, usize); 2],
     /// Whether the second buffer is freed before the launch.
@@ -47,6 +49,7 @@ impl<'a> Small<'a> {
             threads: 64,
             workgroups: 1,
             lds_bytes: 1024,
+            private_bytes: 0,
             buffers: [(4096, 4096), (4096, 4096)],
             free_b: false,
             wave_size: 64,
@@ -77,6 +80,7 @@ impl<'a> Small<'a> {
         let Small {
             body,
             lds_bytes,
+            private_bytes,
             wave_size,
             ..
         } = *self;
@@ -92,6 +96,13 @@ impl<'a> Small<'a> {
             ),
             (Gpu::Gfx908, _) => String::new(),
             _ => ".amdhsa_accum_offset 64".to_owned(),
+        };
+        // Only with architected scratch does the directive have this name.
+        let private = match private_bytes {
+            0 => String::new(),
+            _ => format!(
+                ".amdhsa_private_segment_fixed_size {private_bytes}\n  .amdhsa_enable_private_segment 1"
+            ),
         };
         format!(
             "
@@ -114,6 +125,7 @@ k:
   .amdhsa_group_segment_fixed_size {lds_bytes}
   .amdhsa_next_free_vgpr 128
   .amdhsa_next_free_sgpr 48
+  {private}
   {of_gpu}
 .end_amdhsa_kernel
 .amdgpu_metadata
@@ -127,7 +139,7 @@ amdhsa.kernels:
       - {{ .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global }}
     .kernarg_segment_size: 16
     .group_segment_fixed_size: {lds_bytes}
-    .private_segment_fixed_size: 0
+    .private_segment_fixed_size: {private_bytes}
     .kernarg_segment_align: 8
     .wavefront_size: {wave_size}
     .sgpr_count: 48

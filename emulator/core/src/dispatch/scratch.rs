@@ -50,7 +50,8 @@ pub(super) fn bytes_of(kernel: &Kernel) -> u32 {
 }
 
 impl<'a> PrivateMemory<'a> {
-    /// Slots for workgroups of `waves` waves: at least `needed`, and up to `wanted` while that needs little memory.
+    /// Slots for workgroups of `waves` waves: at least `needed`, and up to `wanted` while that needs little memory. The
+    /// first `needed` slots are the caller's from the start; the others are free.
     pub(super) fn new(
         kernel: &Kernel,
         memory: &'a DeviceMemory,
@@ -83,7 +84,7 @@ impl<'a> PrivateMemory<'a> {
             bytes,
             wave_size,
             blank: INITIAL.to_le_bytes().repeat(group / 4),
-            free: Mutex::new((0..places).rev().collect()),
+            free: Mutex::new((needed..places).rev().collect()),
         })
     }
 
