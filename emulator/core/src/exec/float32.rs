@@ -1,7 +1,7 @@
 //! f32 operations of the vector unit.
 
 use std::{
-    ops::BitOr,
+    ops::{BitOr, Range},
     simd::{StdFloat, prelude::*},
 };
 
@@ -11,10 +11,10 @@ use super::{
     Wave,
     array::{Mapped, array},
     float::{Arithmetic, Format, division, evaluate, modify_result},
-    lanes::{Binder, chunks, joined},
+    lanes::{Binder, chunks, joined, mask_of},
     operation::{Flow, Handler, Operation},
-    simd::{F, M, U},
-    wave::Fetched,
+    simd::{F, I, M, U},
+    wave::{Fetched, lanes_of},
 };
 use ferrowave_isa::run::{Float32Arithmetic, Float32Quotient, Float32Unary};
 
@@ -136,10 +136,13 @@ impl<const C: usize> Binder<C> {
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
                 let (sources, results) = w.mode.denormals32();
-                let result = chunks(|c| {
-                    let x = flushed_unless(sources, modified(o, 0, w.chunk(a, c)));
-                    settled(flushed_unless(results, f(x)), [x]).to_bits()
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let x = flushed_unless(sources, modified(o, 0, w.chunk(a, c)));
+                        settled(flushed_unless(results, f(x)), [x]).to_bits()
+                    },
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -193,15 +196,21 @@ fn host_results<const N: usize, G: Fn([F; N]) -> F, const C: usize>(
     f: G,
 ) -> [F; C] {
     if abs | neg == 0 {
-        return chunks(|c| f(sources.mapped(|source| F::from_bits(w.chunk(source, c)))));
+        return chunks(
+            #[inline(always)]
+            |c| f(sources.mapped(|source| F::from_bits(w.chunk(source, c)))),
+        );
     }
-    chunks(|c| {
-        let mut values = [F::splat(0.0); N];
-        for (slot, value) in values.iter_mut().enumerate() {
-            *value = with_modifiers(abs, neg, slot, w.chunk(sources[slot], c));
-        }
-        f(values)
-    })
+    chunks(
+        #[inline(always)]
+        |c| {
+            let mut values = [F::splat(0.0); N];
+            for (slot, value) in values.iter_mut().enumerate() {
+                *value = with_modifiers(abs, neg, slot, w.chunk(sources[slot], c));
+            }
+            f(values)
+        },
+    )
 }
 
 /// The results if MODE differs from the host, or some results are NaN.
@@ -216,7 +225,10 @@ pub(crate) fn careful_results<const N: usize, G: Fn([F; N]) -> F, const C: usize
 ) -> [U; C] {
     let results = host_results(w, sources, abs, neg, f);
     let lanes = match w.mode.plain32() {
-        true => super::lanes::mask_of::<C>(|c| results[c].is_nan()),
+        true => mask_of::<C>(
+            #[inline(always)]
+            |c| results[c].is_nan(),
+        ),
         false => w.all_lanes(),
     };
     let bits = results.mapped(|r| clamped(o.clamp, r).to_bits());
@@ -437,27 +449,18 @@ pub(super) fn unary<const C: usize>(b: Binder<C>, op: Float32Unary) -> Handler {
         Float32Unary::v_sqrt_f32 => b.f1_scalar(|x| flush(x).sqrt()),
         Float32Unary::v_sin_f32 => b.f1_scalar(|x| turn(x, f64::sin)),
         Float32Unary::v_cos_f32 => b.f1_scalar(|x| turn(x, f64::cos)),
-        Float32Unary::v_frexp_mant_f32 => b.f1_scalar(|x| {
-            if x == 0.0 || !x.is_finite() {
-                x
-            } else {
-                libm::frexpf(x).0
-            }
-        }),
+        Float32Unary::v_frexp_mant_f32 => b.f1(|x| fraction_and_exponent(x).0),
         Float32Unary::v_frexp_exp_i32_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result = chunks(|c| {
-                    let x = modified(o, 0, w.chunk(a, c));
-                    U::from_array(x.to_array().mapped(|x| {
-                        if x == 0.0 || !x.is_finite() {
-                            0
-                        } else {
-                            libm::frexpf(x).1 as u32
-                        }
-                    }))
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let x = modified(o, 0, w.chunk(a, c));
+                        fraction_and_exponent(x).1.cast()
+                    },
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -466,19 +469,92 @@ pub(super) fn unary<const C: usize>(b: Binder<C>, op: Float32Unary) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let (a, e) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let settings = Single::settings(w.mode);
-                let result = chunks(|c| {
-                    let x = modified(o, 0, w.chunk(a, c)).to_bits().to_array();
-                    let e = w.chunk(e, c).cast::<i32>().to_array();
-                    U::from_array(array(|i| {
-                        super::float::scale::<Single>(u64::from(x[i]), e[i], settings) as u32
-                    }))
-                });
-                w.commit(o.dst, result);
+                let bits: [U; C] = chunks(
+                    #[inline(always)]
+                    |c| modified(o, 0, w.chunk(a, c)).to_bits(),
+                );
+                let power: [I; C] = chunks(
+                    #[inline(always)]
+                    |c| w.chunk(e, c).cast(),
+                );
+                // Normal numbers stay normal, exactly, and zeros zeros, whatever MODE says.
+                let simple: [M; C] = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let before = exponents(bits[c]);
+                        is_normal(before) & is_normal(before.saturating_add(power[c]))
+                    },
+                );
+                let results: [U; C] = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let scaled = bits[c] + (power[c] << I::splat(23)).cast();
+                        simple[c].select(scaled, bits[c])
+                    },
+                );
+                let zero = mask_of::<C>(
+                    #[inline(always)]
+                    |c| (bits[c] << U::splat(1)).simd_eq(U::splat(0)),
+                );
+                let lanes = w.active()
+                    & !zero
+                    & !mask_of::<C>(
+                        #[inline(always)]
+                        |c| simple[c],
+                    );
+                if lanes == 0 {
+                    w.commit(o.dst, results);
+                } else {
+                    let settings = Single::settings(w.mode);
+                    lane_by_lane(w, o, 1, lanes, results, |lane, [x, ..]| {
+                        let by = power[lane / 16][lane % 16];
+                        super::float::scale::<Single>(u64::from(x), by, settings) as u32
+                    });
+                }
                 Flow::Next
             },
         ),
     }
+}
+
+/// The exponent fields.
+#[inline(always)]
+fn exponents(bits: U) -> I {
+    (bits >> U::splat(23) & U::splat(0xff)).cast()
+}
+
+/// Whether an exponent field is a normal number's.
+#[inline(always)]
+fn is_normal(exponents: I) -> M {
+    exponents.simd_gt(I::splat(0)) & exponents.simd_lt(I::splat(0xff))
+}
+
+/// Where a division has nothing to scale and nothing to correct but the quotient's sign.
+#[inline(always)]
+fn is_moderate(denominator: U, numerator: U) -> M {
+    let (low, high) = (exponents(denominator), exponents(numerator));
+    let [denominators, numerators, differences] = division::moderate::<Single>();
+    let within = |value: I, range: Range<i64>| {
+        value.simd_ge(I::splat(range.start as i32)) & value.simd_lt(I::splat(range.end as i32))
+    };
+    within(low, denominators) & within(high, numerators) & within(high - low, differences)
+}
+
+/// A fraction in [0.5, 1) with the sign, and the power of two that gives the number if it multiplies it; for 0, ∞ and
+/// NaN the number itself, and 0.
+#[inline(always)]
+fn fraction_and_exponent(x: F) -> (F, I) {
+    let denormal = exponents(x.to_bits()).simd_eq(I::splat(0));
+    let bits = denormal
+        .select(x * F::splat(f32::from_bits((0x7f + 25) << 23)), x)
+        .to_bits();
+    let normal = is_normal(exponents(bits));
+    let fraction = F::from_bits(bits & U::splat(!(0xff << 23)) | U::splat(0x7e << 23));
+    let scaled = denormal.select(I::splat(0x7e + 25), I::splat(0x7e));
+    (
+        normal.select(fraction, x),
+        normal.select(exponents(bits) - scaled, I::splat(0)),
+    )
 }
 
 /// Sine or cosine of a number of turns. The hardware's range is ±256 turns; beyond it the result is the value at 0.
@@ -524,35 +600,60 @@ pub(super) fn quotient<const C: usize>(b: Binder<C>, op: Float32Quotient) -> Han
     }
 }
 
-/// One result per lane from three modified sources, for rare operations.
-fn each_lane<const C: usize>(
+/// Writes the results, those of `lanes` computed one by one from `count` modified sources.
+#[inline(never)]
+fn lane_by_lane<const C: usize>(
     w: &mut Wave<C>,
     o: &Operation,
+    count: usize,
+    lanes: u64,
+    results: [U; C],
     mut f: impl FnMut(usize, [u32; 3]) -> u32,
 ) {
     let sources: [Fetched; 3] = array(|i| w.fetch(i as u16, &o.src[i]));
-    let mut result = super::wave::Lanes::splat(0);
-    for lane in 0..16 * C {
-        let values = array(|i| modified_lane(o, i, w.chunk(sources[i], lane / 16)[lane % 16]));
-        result.as_mut_array()[lane] = f(lane, values);
+    let mut results = super::wave::Lanes::of(results);
+    for lane in lanes_of(lanes) {
+        let mut values = [0; 3];
+        for (i, value) in values.iter_mut().enumerate().take(count) {
+            *value = modified_lane(o, i, w.chunk(sources[i], lane / 16)[lane % 16]);
+        }
+        results.as_mut_array()[lane] = f(lane, values);
     }
-    w.commit(o.dst, *result.chunks());
+    w.commit(o.dst, *results.chunks());
 }
 
+#[inline(always)]
 fn scale_lanes<const C: usize>(w: &mut Wave<C>, o: &Operation) {
+    let sources: [Fetched; 3] = array(|i| w.fetch(i as u16, &o.src[i]));
+    let bits = |i: usize, c| modified(o, i, w.chunk(sources[i], c)).to_bits();
+    let moderate = mask_of::<C>(
+        #[inline(always)]
+        |c| is_moderate(bits(1, c), bits(2, c)),
+    );
+    let results: [U; C] = chunks(
+        #[inline(always)]
+        |c| bits(0, c),
+    );
+    let lanes = w.active() & !moderate;
     let mut scaled = 0_u64;
-    each_lane(w, o, |lane, [a, b, c]| {
-        let (value, flag) = division::scale::<Single>(u64::from(a), u64::from(b), u64::from(c));
-        scaled |= u64::from(flag) << lane;
-        value as u32
-    });
-    w.set_lane_mask(o.sdst, scaled & w.active());
+    if lanes == 0 {
+        w.commit(o.dst, results);
+    } else {
+        lane_by_lane(w, o, 3, lanes, results, |lane, sources| {
+            let [a, b, c] = sources.mapped(u64::from);
+            let (value, flag) = division::scale::<Single>(a, b, c);
+            scaled |= u64::from(flag) << lane;
+            value as u32
+        });
+    }
+    w.set_lane_mask(o.sdst, scaled);
 }
 
 fn fmas_lanes<const C: usize>(w: &mut Wave<C>, o: &Operation) {
     let vcc = super::lanes::vcc(w);
     let settings = Single::settings(w.mode);
-    each_lane(w, o, |lane, sources| {
+    let none = [U::splat(0); C];
+    lane_by_lane(w, o, 3, w.active(), none, |lane, sources| {
         let sources = sources.mapped(u64::from);
         let sum = if vcc >> lane & 1 == 1 {
             division::fused_scaled::<Single>(sources, settings)
@@ -563,8 +664,29 @@ fn fmas_lanes<const C: usize>(w: &mut Wave<C>, o: &Operation) {
     });
 }
 
+#[inline(always)]
 fn fixup_lanes<const C: usize>(w: &mut Wave<C>, o: &Operation) {
-    each_lane(w, o, |_, [a, b, c]| {
-        division::fixup::<Single>(u64::from(a), u64::from(b), u64::from(c)) as u32
-    });
+    let sources: [Fetched; 3] = array(|i| w.fetch(i as u16, &o.src[i]));
+    let source = |i: usize, c| modified(o, i, w.chunk(sources[i], c));
+    let bits = |i: usize, c| source(i, c).to_bits();
+    let usual = mask_of::<C>(
+        #[inline(always)]
+        |c| is_moderate(bits(1, c), bits(2, c)) & !source(0, c).is_nan(),
+    );
+    let results: [U; C] = chunks(
+        #[inline(always)]
+        |c| {
+            let sign = (bits(1, c) ^ bits(2, c)) & U::splat(1 << 31);
+            sign | bits(0, c) & U::splat(0x7fff_ffff)
+        },
+    );
+    let lanes = w.active() & !usual;
+    if lanes == 0 {
+        w.commit(o.dst, results);
+    } else {
+        lane_by_lane(w, o, 3, lanes, results, |_, sources| {
+            let [a, b, c] = sources.mapped(u64::from);
+            division::fixup::<Single>(a, b, c) as u32
+        });
+    }
 }

@@ -1,5 +1,7 @@
 //! The steps of a division that compilers emit: `v_div_scale`, `v_div_fmas` and `v_div_fixup`.
 
+use std::ops::Range;
+
 use rustc_apfloat::{Float as _, FloatConvert, ieee::Quad};
 
 use super::{
@@ -54,16 +56,21 @@ pub(crate) fn scale<T: Format>(s0: u64, s1: u64, s2: u64) -> (u64, bool) {
     }
 }
 
-/// Whether nothing is scaled, by the exponents alone: neither the denominator nor its reciprocal nor the quotient is
-/// denormal or far away. Saves [`scale_extreme`] two divisions of a software float.
+/// Whether nothing is scaled, by the exponents alone. Saves [`scale_extreme`] two divisions of a software float.
 fn is_moderate<T: Format>(denominator: u64, numerator: u64) -> bool {
-    let l = limits::<T>();
+    let [denominators, numerators, differences] = moderate::<T>();
     let (low, high) = (exponent::<T>(denominator), exponent::<T>(numerator));
+    denominators.contains(&low) && numerators.contains(&high) && differences.contains(&(high - low))
+}
+
+/// The exponent fields of denominators and numerators with which nothing is scaled, and numerators' minus denominators':
+/// neither the denominator nor its reciprocal nor the quotient is denormal or far away. With these, `v_div_fixup` has
+/// nothing to correct but the sign, unless the quotient is NaN.
+pub(crate) fn moderate<T: Format>() -> [Range<i64>; 3] {
+    let l = limits::<T>();
     let infinite = exponent::<T>(T::EXPONENT);
     let bias = infinite / 2;
-    (1..infinite - 2).contains(&low)
-        && (l.tiny + 1..infinite).contains(&high)
-        && (2 - bias..l.far_apart).contains(&(high - low))
+    [1..infinite - 2, l.tiny + 1..infinite, 2 - bias..l.far_apart]
 }
 
 /// [`scale`], of any operands.

@@ -398,6 +398,85 @@ fn scaling_by_powers_of_two() {
     });
 }
 
+/// Powers of two near the limits of the format, and small ones with which all numbers stay normal.
+#[test]
+fn scaling_by_small_powers_of_two() {
+    for (text, wide) in [
+        ("v_ldexp_f32 v6, v0, v2", false),
+        ("v_ldexp_f64 v[6:7], v[0:1], v2", true),
+    ] {
+        let bench = super::Bench::new(Gpu::Gfx90a, &[text]);
+        // The second one flushes denormals.
+        for (level, mode) in bench
+            .levels()
+            .flat_map(|level| [(level, super::DEFAULT_MODE), (level, 0x300)])
+        {
+            let mut random = super::Random(9);
+            for round in 0..60 {
+                let mut wave = super::wave();
+                wave.mode = crate::exec::Mode::from_bits(mode);
+                let mut sources = [(0.0, 0); 64];
+                for (lane, source) in sources.iter_mut().enumerate() {
+                    let (bits, most) = (random.next(), if wide { 2200 } else { 300 });
+                    let power = match round % 2 {
+                        0 => random.next() as i32 % most,
+                        _ => random.next() as i32 % 20,
+                    };
+                    let bits = match (round % 2, wide) {
+                        (0, _) => bits,
+                        (_, true) => bits & !(0x7ff << 52) | (1000 + (bits >> 57)) << 52,
+                        (_, false) => bits & !(0xff << 23) | (100 + (bits >> 58)) << 23,
+                    };
+                    wave.lanes_mut(0).as_mut_array()[lane] = bits as u32;
+                    wave.lanes_mut(1).as_mut_array()[lane] = (bits >> 32) as u32;
+                    wave.lanes_mut(2).as_mut_array()[lane] = power as u32;
+                    *source = match wide {
+                        true => (d(bits), power),
+                        false => (f64::from(f(bits)), power),
+                    };
+                }
+                bench.step(level, 0, &mut wave);
+                for (lane, (x, power)) in sources.into_iter().enumerate() {
+                    let [low, high] = [6, 7].map(|r| u64::from(wave.lanes(r).as_array()[lane]));
+                    let result = match wide {
+                        true => d(low | high << 32),
+                        false => f64::from(f(low)),
+                    };
+                    let least = if wide {
+                        f64::MIN_POSITIVE
+                    } else {
+                        f64::from(f32::MIN_POSITIVE)
+                    };
+                    let flushed = |x: f64| match mode != super::DEFAULT_MODE && x.abs() < least {
+                        true => 0_f64.copysign(x),
+                        false => x,
+                    };
+                    let exact = libm::scalbn(flushed(x), power);
+                    let rounded = if wide { exact } else { f64::from(exact as f32) };
+                    let expected = flushed(rounded);
+                    assert!(
+                        result.to_bits() == expected.to_bits() || result.is_nan() && x.is_nan(),
+                        "{text} of {x:e} and {power}: {result:e}, not {expected:e}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn fractions_and_exponents_of_doubles() {
+    Check::new("v_frexp_exp_i32_f64_e32 v6, v[0:1]", Values::F64).run(|[a, ..]| {
+        let none = d(a) == 0.0 || !d(a).is_finite();
+        u64::from(if none { 0 } else { libm::frexp(d(a)).1 as u32 })
+    });
+    let mantissa = Check::new("v_frexp_mant_f64_e32 v[6:7], v[0:1]", Values::F64).wide();
+    mantissa.run(|[a, ..]| match d(a) {
+        x if x == 0.0 || !x.is_finite() => nan64(x, &[a]),
+        x => libm::frexp(x).0.to_bits(),
+    });
+}
+
 #[test]
 fn packed_singles() {
     let part = |x: u64, high: bool| if high { x >> 32 } else { x & 0xffff_ffff };
