@@ -26,12 +26,15 @@ impl<const C: usize> Binder<C> {
                 let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
                 let keep = w.mode.denormals32().0;
                 let read = |value: F| if keep { value } else { flush(value) };
-                let mask = mask_of::<C>(|c| {
-                    f(
-                        read(float32::modified(o, 0, w.chunk(a, c))),
-                        read(float32::modified(o, 1, w.chunk(b, c))),
-                    )
-                });
+                let mask = mask_of::<C>(
+                    #[inline(always)]
+                    |c| {
+                        f(
+                            read(float32::modified(o, 0, w.chunk(a, c))),
+                            read(float32::modified(o, 1, w.chunk(b, c))),
+                        )
+                    },
+                );
                 set_mask(w, o, mask)
             },
         )
@@ -42,12 +45,15 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let mask = mask_of::<C>(|c| {
-                    f(
-                        half::source(w, o, 0, w.chunk(a, c)),
-                        half::source(w, o, 1, w.chunk(b, c)),
-                    )
-                });
+                let mask = mask_of::<C>(
+                    #[inline(always)]
+                    |c| {
+                        f(
+                            half::source(w, o, 0, w.chunk(a, c)),
+                            half::source(w, o, 1, w.chunk(b, c)),
+                        )
+                    },
+                );
                 set_mask(w, o, mask)
             },
         )
@@ -195,13 +201,16 @@ pub(super) fn class<const C: usize>(b: Binder<C>, op: CompareClass) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let mask = mask_of::<C>(|c| {
-                    let x = float32::modified(o, 0, w.chunk(a, c)).to_bits().to_array();
-                    let s = w.chunk(s, c).to_array();
-                    M::from_array(array(|i| {
-                        float::class::<Single>(u64::from(x[i])) & s[i] != 0
-                    }))
-                });
+                let mask = mask_of::<C>(
+                    #[inline(always)]
+                    |c| {
+                        let x = float32::modified(o, 0, w.chunk(a, c)).to_bits().to_array();
+                        let s = w.chunk(s, c).to_array();
+                        M::from_array(array(|i| {
+                            float::class::<Single>(u64::from(x[i])) & s[i] != 0
+                        }))
+                    },
+                );
                 set_mask(w, o, mask)
             },
         ),
@@ -209,11 +218,14 @@ pub(super) fn class<const C: usize>(b: Binder<C>, op: CompareClass) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let mask = mask_of::<C>(|c| {
-                    let x = half::source_bits(o, 0, w.chunk(a, c)).to_array();
-                    let s = w.chunk(s, c).to_array();
-                    M::from_array(array(|i| float::class::<Half>(u64::from(x[i])) & s[i] != 0))
-                });
+                let mask = mask_of::<C>(
+                    #[inline(always)]
+                    |c| {
+                        let x = half::source_bits(o, 0, w.chunk(a, c)).to_array();
+                        let s = w.chunk(s, c).to_array();
+                        M::from_array(array(|i| float::class::<Half>(u64::from(x[i])) & s[i] != 0))
+                    },
+                );
                 set_mask(w, o, mask)
             },
         ),
@@ -221,13 +233,16 @@ pub(super) fn class<const C: usize>(b: Binder<C>, op: CompareClass) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let (a, s) = (w.fetch64(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let mask = mask_of::<C>(|c| {
-                    let x = float64::modified(o, 0, w.chunk64(a, c))
-                        .to_bits()
-                        .to_array();
-                    let s = w.chunk(s, c).to_array();
-                    M::from_array(array(|i| float::class::<Double>(x[i]) & s[i] != 0))
-                });
+                let mask = mask_of::<C>(
+                    #[inline(always)]
+                    |c| {
+                        let x = float64::modified(o, 0, w.chunk64(a, c))
+                            .to_bits()
+                            .to_array();
+                        let s = w.chunk(s, c).to_array();
+                        M::from_array(array(|i| float::class::<Double>(x[i]) & s[i] != 0))
+                    },
+                );
                 set_mask(w, o, mask)
             },
         ),

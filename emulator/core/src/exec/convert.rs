@@ -27,10 +27,13 @@ impl<const C: usize> Binder<C> {
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
                 let (kept, _) = w.mode.denormals32();
-                let result = chunks(|c| {
-                    let x = float32::modified(o, 0, w.chunk(a, c));
-                    f(float32::flushed_unless(kept, x))
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let x = float32::modified(o, 0, w.chunk(a, c));
+                        f(float32::flushed_unless(kept, x))
+                    },
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -43,18 +46,23 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result = chunks(|c| {
-                    let value = exact(w.chunk(a, c));
-                    let rounded = if w.mode.round32() == Round::NearestEven {
-                        value.cast::<f32>()
-                    } else {
-                        let (from, to) = (Double::settings(w.mode), Single::settings(w.mode));
-                        F::from_array(value.to_array().mapped(|x| {
-                            f32::from_bits(convert::<Double, Single>(x.to_bits(), from, to) as u32)
-                        }))
-                    };
-                    rounded.to_bits()
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let value = exact(w.chunk(a, c));
+                        let rounded = if w.mode.round32() == Round::NearestEven {
+                            value.cast::<f32>()
+                        } else {
+                            let (from, to) = (Double::settings(w.mode), Single::settings(w.mode));
+                            F::from_array(value.to_array().mapped(|x| {
+                                f32::from_bits(
+                                    convert::<Double, Single>(x.to_bits(), from, to) as u32
+                                )
+                            }))
+                        };
+                        rounded.to_bits()
+                    },
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -67,7 +75,10 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result = chunks(|c| exact(w.chunk(a, c)).to_bits());
+                let result = chunks(
+                    #[inline(always)]
+                    |c| exact(w.chunk(a, c)).to_bits(),
+                );
                 w.commit64(o.dst, result);
                 Flow::Next
             },
@@ -80,7 +91,10 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch64(0, &o.src[0]);
-                let result = chunks(|c| f(float64::modified(o, 0, w.chunk64(a, c))));
+                let result = chunks(
+                    #[inline(always)]
+                    |c| f(float64::modified(o, 0, w.chunk64(a, c))),
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -154,7 +168,10 @@ pub(super) fn integers<const C: usize>(b: Binder<C>, op: ConvertIntegers) -> Han
 
 fn to_half<const C: usize>(w: &mut Wave<C>, o: &Operation, exact: impl Fn(U) -> F) -> Flow {
     let a = w.fetch(0, &o.src[0]);
-    let values: [F; C] = chunks(|c| exact(half::source_bits(o, 0, w.chunk(a, c))));
+    let values: [F; C] = chunks(
+        #[inline(always)]
+        |c| exact(half::source_bits(o, 0, w.chunk(a, c))),
+    );
     let result = round_to_half(w, values);
     half::commit16(w, o, result);
     Flow::Next
@@ -162,7 +179,10 @@ fn to_half<const C: usize>(w: &mut Wave<C>, o: &Operation, exact: impl Fn(U) -> 
 
 fn from_half<const C: usize>(w: &mut Wave<C>, o: &Operation, f: impl Fn(F) -> U) -> Flow {
     let a = w.fetch(0, &o.src[0]);
-    let result = chunks(|c| f(half::source(w, o, 0, w.chunk(a, c))));
+    let result = chunks(
+        #[inline(always)]
+        |c| f(half::source(w, o, 0, w.chunk(a, c))),
+    );
     half::commit16(w, o, result);
     Flow::Next
 }
@@ -188,7 +208,10 @@ pub(super) fn floats<const C: usize>(b: Binder<C>, op: ConvertFloats) -> Handler
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let values: [F; C] = chunks(|c| float32::modified(o, 0, w.chunk(a, c)));
+                let values: [F; C] = chunks(
+                    #[inline(always)]
+                    |c| float32::modified(o, 0, w.chunk(a, c)),
+                );
                 let result = round_to_half(w, values);
                 half::commit16(w, o, result);
                 Flow::Next
@@ -198,10 +221,13 @@ pub(super) fn floats<const C: usize>(b: Binder<C>, op: ConvertFloats) -> Handler
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result = chunks(|c| {
-                    let x = half::source(w, o, 0, w.chunk(a, c));
-                    float32::quieted(x).to_bits()
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let x = half::source(w, o, 0, w.chunk(a, c));
+                        float32::quieted(x).to_bits()
+                    },
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -211,10 +237,13 @@ pub(super) fn floats<const C: usize>(b: Binder<C>, op: ConvertFloats) -> Handler
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
                 let (kept, _) = w.mode.denormals32();
-                let result = chunks(|c| {
-                    let x = float32::modified(o, 0, w.chunk(a, c));
-                    float32::flushed_unless(kept, x).cast::<f64>().to_bits()
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let x = float32::modified(o, 0, w.chunk(a, c));
+                        float32::flushed_unless(kept, x).cast::<f64>().to_bits()
+                    },
+                );
                 w.commit64(o.dst, result);
                 Flow::Next
             },
@@ -225,17 +254,22 @@ pub(super) fn floats<const C: usize>(b: Binder<C>, op: ConvertFloats) -> Handler
                 let a = w.fetch64(0, &o.src[0]);
                 let (from, to) = (Double::settings(w.mode), Single::settings(w.mode));
                 let plain = w.mode.plain32();
-                let result = chunks(|c| {
-                    let x = float64::modified(o, 0, w.chunk64(a, c));
-                    let rounded = if plain {
-                        x.cast::<f32>()
-                    } else {
-                        F::from_array(x.to_array().mapped(|x| {
-                            f32::from_bits(convert::<Double, Single>(x.to_bits(), from, to) as u32)
-                        }))
-                    };
-                    rounded.to_bits()
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let x = float64::modified(o, 0, w.chunk64(a, c));
+                        let rounded = if plain {
+                            x.cast::<f32>()
+                        } else {
+                            F::from_array(x.to_array().mapped(|x| {
+                                f32::from_bits(
+                                    convert::<Double, Single>(x.to_bits(), from, to) as u32
+                                )
+                            }))
+                        };
+                        rounded.to_bits()
+                    },
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -244,7 +278,10 @@ pub(super) fn floats<const C: usize>(b: Binder<C>, op: ConvertFloats) -> Handler
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result = chunks(|c| half::source_bits(o, 0, w.chunk(a, c)) << U::splat(16));
+                let result = chunks(
+                    #[inline(always)]
+                    |c| half::source_bits(o, 0, w.chunk(a, c)) << U::splat(16),
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -352,7 +389,10 @@ pub(super) fn packing<const C: usize>(b: Binder<C>, op: ConvertPacking) -> Handl
             |w, _, o| {
                 let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
                 let old = *w.lanes(o.dst).chunks::<C>();
-                let result = chunks(|c| with_byte(o, w.chunk(a, c), w.chunk(s, c), old[c]));
+                let result = chunks(
+                    #[inline(always)]
+                    |c| with_byte(o, w.chunk(a, c), w.chunk(s, c), old[c]),
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -362,8 +402,10 @@ pub(super) fn packing<const C: usize>(b: Binder<C>, op: ConvertPacking) -> Handl
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
                 let (s, old) = (w.fetch(1, &o.src[1]), w.fetch(2, &o.src[2]));
-                let result =
-                    chunks(|c| with_byte(o, w.chunk(a, c), w.chunk(s, c), w.chunk(old, c)));
+                let result = chunks(
+                    #[inline(always)]
+                    |c| with_byte(o, w.chunk(a, c), w.chunk(s, c), w.chunk(old, c)),
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -382,22 +424,28 @@ fn with_byte(o: &Operation, value: U, place: U, old: U) -> U {
 /// Two f16 sources, each converted to 16 bits.
 fn two_f16<const C: usize>(w: &mut Wave<C>, o: &Operation, f: impl Fn(F) -> U) -> Flow {
     let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-    let result = chunks(|c| {
-        f(half::source(w, o, 0, w.chunk(a, c)))
-            | f(half::source(w, o, 1, w.chunk(b, c))) << U::splat(16)
-    });
+    let result = chunks(
+        #[inline(always)]
+        |c| {
+            f(half::source(w, o, 0, w.chunk(a, c)))
+                | f(half::source(w, o, 1, w.chunk(b, c))) << U::splat(16)
+        },
+    );
     w.commit(o.dst, result);
     Flow::Next
 }
 
 fn two_f32<const C: usize>(w: &mut Wave<C>, o: &Operation, f: impl Fn(F, F) -> U) -> Flow {
     let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-    let result = chunks(|c| {
-        f(
-            float32::modified(o, 0, w.chunk(a, c)),
-            float32::modified(o, 1, w.chunk(b, c)),
-        )
-    });
+    let result = chunks(
+        #[inline(always)]
+        |c| {
+            f(
+                float32::modified(o, 0, w.chunk(a, c)),
+                float32::modified(o, 1, w.chunk(b, c)),
+            )
+        },
+    );
     w.commit(o.dst, result);
     Flow::Next
 }

@@ -101,15 +101,18 @@ pub(crate) fn source<const C: usize>(w: &Wave<C>, o: &Operation, slot: usize, va
 pub(crate) fn commit16<const C: usize>(w: &mut Wave<C>, o: &Operation, result: [U; C]) {
     let low = U::splat(0xffff);
     let old = *w.lanes(o.dst).chunks::<C>();
-    let merged = chunks(|c| {
-        if o.op_sel & 8 != 0 {
-            (old[c] & low) | result[c] << U::splat(16)
-        } else if o.control[0] != 0 {
-            (old[c] & !low) | (result[c] & low)
-        } else {
-            result[c] & low
-        }
-    });
+    let merged = chunks(
+        #[inline(always)]
+        |c| {
+            if o.op_sel & 8 != 0 {
+                (old[c] & low) | result[c] << U::splat(16)
+            } else if o.control[0] != 0 {
+                (old[c] & !low) | (result[c] & low)
+            } else {
+                result[c] & low
+            }
+        },
+    );
     w.commit(o.dst, merged);
 }
 
@@ -124,7 +127,10 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let s: [Fetched; N] = array(|i| w.fetch(i as u16, &o.src[i]));
-                let result: [F; C] = chunks(|c| f(array(|i| source(w, o, i, w.chunk(s[i], c)))));
+                let result: [F; C] = chunks(
+                    #[inline(always)]
+                    |c| f(array(|i| source(w, o, i, w.chunk(s[i], c)))),
+                );
                 if !w.mode.plain16() || result.iter().any(|r| r.is_nan().any()) {
                     evaluate_lanes(w, o, &s);
                 } else {
@@ -141,10 +147,13 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result = chunks(|c| {
-                    let x = source(w, o, 0, w.chunk(a, c));
-                    from_f32(float32::settled(f(x), [x]))
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let x = source(w, o, 0, w.chunk(a, c));
+                        from_f32(float32::settled(f(x), [x]))
+                    },
+                );
                 commit16(w, o, result);
                 Flow::Next
             },
@@ -156,11 +165,14 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result = chunks(|c| {
-                    let x = source(w, o, 0, w.chunk(a, c));
-                    let result = settled(from_f64(E::from_array(x.to_array().mapped(f))), x);
-                    saturated(w.mode, result, x.is_infinite())
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let x = source(w, o, 0, w.chunk(a, c));
+                        let result = settled(from_f64(E::from_array(x.to_array().mapped(f))), x);
+                        saturated(w.mode, result, x.is_infinite())
+                    },
+                );
                 commit16(w, o, result);
                 Flow::Next
             },
@@ -176,10 +188,14 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let s: [Fetched; N] = array(|i| w.fetch(i as u16, &o.src[i]));
-                let result = chunks(|c| {
-                    let sources = array(|i| source_bits(o, i, w.chunk(s[i], c)) & U::splat(0xffff));
-                    f(sources, o.clamp)
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let sources =
+                            array(|i| source_bits(o, i, w.chunk(s[i], c)) & U::splat(0xffff));
+                        f(sources, o.clamp)
+                    },
+                );
                 commit16(w, o, result);
                 Flow::Next
             },
@@ -286,8 +302,10 @@ pub(super) fn arithmetic<const C: usize>(
                 #[inline(always)]
                 |w, _, o| {
                     let s: [Fetched; 3] = array(|i| w.fetch(i as u16, &o.src[i]));
-                    let sources: [[F; 3]; C] =
-                        chunks(|c| array(|i| source(w, o, i, w.chunk(s[i], c))));
+                    let sources: [[F; 3]; C] = chunks(
+                        #[inline(always)]
+                        |c| array(|i| source(w, o, i, w.chunk(s[i], c))),
+                    );
                     let result = sources.mapped(|[x, y, z]| fma(x, y, z));
                     let nan = result
                         .iter()
@@ -350,15 +368,18 @@ pub(super) fn unary<const C: usize>(b: Binder<C>, op: HalfUnary) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result = chunks(|c| {
-                    U::from_array(source(w, o, 0, w.chunk(a, c)).to_array().mapped(|x| {
-                        if x == 0.0 || !x.is_finite() {
-                            0
-                        } else {
-                            libm::frexpf(x).1 as u32
-                        }
-                    }))
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        U::from_array(source(w, o, 0, w.chunk(a, c)).to_array().mapped(|x| {
+                            if x == 0.0 || !x.is_finite() {
+                                0
+                            } else {
+                                libm::frexpf(x).1 as u32
+                            }
+                        }))
+                    },
+                );
                 commit16(w, o, result);
                 Flow::Next
             },
@@ -368,13 +389,16 @@ pub(super) fn unary<const C: usize>(b: Binder<C>, op: HalfUnary) -> Handler {
             |w, _, o| {
                 let (a, e) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
                 let settings = Half::settings(w.mode);
-                let result = chunks(|c| {
-                    let x = source_bits(o, 0, w.chunk(a, c)).to_array();
-                    let e = sext16(source_bits(o, 1, w.chunk(e, c))).to_array();
-                    U::from_array(array(|i| {
-                        scale::<Half>(u64::from(x[i]), e[i], settings) as u32
-                    }))
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let x = source_bits(o, 0, w.chunk(a, c)).to_array();
+                        let e = sext16(source_bits(o, 1, w.chunk(e, c))).to_array();
+                        U::from_array(array(|i| {
+                            scale::<Half>(u64::from(x[i]), e[i], settings) as u32
+                        }))
+                    },
+                );
                 commit16(w, o, result);
                 Flow::Next
             },
@@ -383,14 +407,17 @@ pub(super) fn unary<const C: usize>(b: Binder<C>, op: HalfUnary) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let s: [Fetched; 3] = array(|i| w.fetch(i as u16, &o.src[i]));
-                let result = chunks(|c| {
-                    let [x, y, z] = array(|i| {
-                        source_bits(o, i, w.chunk(s[i], c))
-                            .to_array()
-                            .mapped(u64::from)
-                    });
-                    U::from_array(array(|i| division::fixup::<Half>(x[i], y[i], z[i]) as u32))
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let [x, y, z] = array(|i| {
+                            source_bits(o, i, w.chunk(s[i], c))
+                                .to_array()
+                                .mapped(u64::from)
+                        });
+                        U::from_array(array(|i| division::fixup::<Half>(x[i], y[i], z[i]) as u32))
+                    },
+                );
                 commit16(w, o, result);
                 Flow::Next
             },
@@ -399,10 +426,13 @@ pub(super) fn unary<const C: usize>(b: Binder<C>, op: HalfUnary) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let result = chunks(|c| {
-                    source_bits(o, 0, w.chunk(x, c))
-                        | source_bits(o, 1, w.chunk(y, c)) << U::splat(16)
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        source_bits(o, 0, w.chunk(x, c))
+                            | source_bits(o, 1, w.chunk(y, c)) << U::splat(16)
+                    },
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },

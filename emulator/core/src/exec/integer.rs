@@ -224,10 +224,13 @@ pub(super) fn bits<const C: usize>(b: Binder<C>, op: IntegerBits) -> Handler {
                     let xor = u32::from(o.neg >> slot & 1) << 31;
                     (value & k(and)) ^ k(xor)
                 };
-                let result = chunks(|c| {
-                    chunk_mask(mask, c)
-                        .select(modified(w.chunk(y, c), 1), modified(w.chunk(x, c), 0))
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        chunk_mask(mask, c)
+                            .select(modified(w.chunk(y, c), 1), modified(w.chunk(x, c), 0))
+                    },
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -252,10 +255,22 @@ pub(super) fn bits<const C: usize>(b: Binder<C>, op: IntegerBits) -> Handler {
                 let put = |old: U, at: u32, part: U| old & k(!(0xffff << at)) | part << k(at);
                 let x: [U; C] = *w.lanes(source).chunks();
                 let y: [U; C] = *w.lanes(o.dst).chunks();
-                w.commit(source, chunks(|c| put(x[c], from, part(y[c], to))));
+                w.commit(
+                    source,
+                    chunks(
+                        #[inline(always)]
+                        |c| put(x[c], from, part(y[c], to)),
+                    ),
+                );
                 // The same register, if both halves are its.
                 let y: [U; C] = *w.lanes(o.dst).chunks();
-                w.commit(o.dst, chunks(|c| put(y[c], to, part(x[c], from))));
+                w.commit(
+                    o.dst,
+                    chunks(
+                        #[inline(always)]
+                        |c| put(y[c], to, part(x[c], from)),
+                    ),
+                );
                 Flow::Next
             },
         ),
@@ -316,15 +331,18 @@ pub(super) fn wide<const C: usize>(b: Binder<C>, op: IntegerWide) -> Handler {
                 let x = w.fetch64(0, &o.src[0]);
                 let y = w.fetch(1, &o.src[1]);
                 let z = w.fetch64(2, &o.src[2]);
-                let sums = chunks(|c| {
-                    let shift = w.chunk(y, c) & k(7);
-                    let (low, high) = (w.chunk(x[0], c), w.chunk(x[1], c));
-                    let shifted_high = (high << shift) | ((low >> k(1)) >> (k(31) - shift));
-                    let shifted_low = low << shift;
-                    let low = shifted_low + w.chunk(z[0], c);
-                    let carry = low.simd_lt(shifted_low).select(k(1), k(0));
-                    (low, shifted_high + w.chunk(z[1], c) + carry)
-                });
+                let sums = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let shift = w.chunk(y, c) & k(7);
+                        let (low, high) = (w.chunk(x[0], c), w.chunk(x[1], c));
+                        let shifted_high = (high << shift) | ((low >> k(1)) >> (k(31) - shift));
+                        let shifted_low = low << shift;
+                        let low = shifted_low + w.chunk(z[0], c);
+                        let carry = low.simd_lt(shifted_low).select(k(1), k(0));
+                        (low, shifted_high + w.chunk(z[1], c) + carry)
+                    },
+                );
                 w.commit(o.dst, sums.mapped(|s| s.0));
                 w.commit(o.dst + 1, sums.mapped(|s| s.1));
                 Flow::Next
@@ -411,18 +429,21 @@ fn masked_bit_count<const C: usize>(
     high: bool,
 ) -> Flow {
     let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-    let result = chunks(|c| {
-        // The mask bits of the lanes below each lane, within the mask's half.
-        let below = U::from_array(array(|i| {
-            let mask = (1_u64 << (16 * c + i)) - 1;
-            if high {
-                (mask >> 32) as u32
-            } else {
-                mask as u32
-            }
-        }));
-        (w.chunk(x, c) & below).count_ones() + w.chunk(y, c)
-    });
+    let result = chunks(
+        #[inline(always)]
+        |c| {
+            // The mask bits of the lanes below each lane, within the mask's half.
+            let below = U::from_array(array(|i| {
+                let mask = (1_u64 << (16 * c + i)) - 1;
+                if high {
+                    (mask >> 32) as u32
+                } else {
+                    mask as u32
+                }
+            }));
+            (w.chunk(x, c) & below).count_ones() + w.chunk(y, c)
+        },
+    );
     w.commit(o.dst, result);
     Flow::Next
 }

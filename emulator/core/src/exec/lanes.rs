@@ -83,7 +83,10 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result = chunks(|c| f(w.chunk(a, c)));
+                let result = chunks(
+                    #[inline(always)]
+                    |c| f(w.chunk(a, c)),
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -96,7 +99,10 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let result = chunks(|c| f(w.chunk(a, c), w.chunk(b, c)));
+                let result = chunks(
+                    #[inline(always)]
+                    |c| f(w.chunk(a, c), w.chunk(b, c)),
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -114,14 +120,17 @@ impl<const C: usize> Binder<C> {
             move |w, _, o| {
                 let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
                 let clamp = o.clamp;
-                let result = chunks(|c| {
-                    let (a, b) = (w.chunk(a, c), w.chunk(b, c));
-                    if clamp {
-                        saturating(a, b)
-                    } else {
-                        wrapping(a, b)
-                    }
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let (a, b) = (w.chunk(a, c), w.chunk(b, c));
+                        if clamp {
+                            saturating(a, b)
+                        } else {
+                            wrapping(a, b)
+                        }
+                    },
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -136,7 +145,10 @@ impl<const C: usize> Binder<C> {
                 let a = w.fetch(0, &o.src[0]);
                 let b = w.fetch(1, &o.src[1]);
                 let s = w.fetch(2, &o.src[2]);
-                let result = chunks(|c| f(w.chunk(a, c), w.chunk(b, c), w.chunk(s, c)));
+                let result = chunks(
+                    #[inline(always)]
+                    |c| f(w.chunk(a, c), w.chunk(b, c), w.chunk(s, c)),
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -149,7 +161,10 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch64(0, &o.src[0]);
-                let result = chunks(|c| f(w.chunk64(a, c)));
+                let result = chunks(
+                    #[inline(always)]
+                    |c| f(w.chunk64(a, c)),
+                );
                 w.commit64(o.dst, result);
                 Flow::Next
             },
@@ -163,7 +178,10 @@ impl<const C: usize> Binder<C> {
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
                 let b = w.fetch64(1, &o.src[1]);
-                let result = chunks(|c| f(w.chunk(a, c), w.chunk64(b, c)));
+                let result = chunks(
+                    #[inline(always)]
+                    |c| f(w.chunk(a, c), w.chunk64(b, c)),
+                );
                 w.commit64(o.dst, result);
                 Flow::Next
             },
@@ -178,8 +196,14 @@ impl<const C: usize> Binder<C> {
                 let a = w.fetch(0, &o.src[0]);
                 let b = w.fetch(1, &o.src[1]);
                 let s = w.fetch64(2, &o.src[2]);
-                let pairs = chunks(|c| f(w.chunk(a, c), w.chunk(b, c), w.chunk64(s, c)));
-                let carry = mask_of::<C>(|c| pairs[c].1);
+                let pairs = chunks(
+                    #[inline(always)]
+                    |c| f(w.chunk(a, c), w.chunk(b, c), w.chunk64(s, c)),
+                );
+                let carry = mask_of::<C>(
+                    #[inline(always)]
+                    |c| pairs[c].1,
+                );
                 w.commit64(o.dst, pairs.mapped(|p| p.0));
                 w.set_lane_mask(o.sdst, carry & w.active());
                 Flow::Next
@@ -197,8 +221,14 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let pairs = chunks(|c| f(w.chunk(a, c), w.chunk(b, c)));
-                let carry = mask_of::<C>(|c| pairs[c].1);
+                let pairs = chunks(
+                    #[inline(always)]
+                    |c| f(w.chunk(a, c), w.chunk(b, c)),
+                );
+                let carry = mask_of::<C>(
+                    #[inline(always)]
+                    |c| pairs[c].1,
+                );
                 let exec = w.active();
                 if o.clamp {
                     w.commit(
@@ -225,11 +255,17 @@ impl<const C: usize> Binder<C> {
             move |w, _, o| {
                 let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
                 let carry_in = w.read_lane_mask(&o.src[2]);
-                let pairs = chunks(|c| {
-                    let carry = chunk_mask(carry_in, c).select(U::splat(1), U::splat(0));
-                    f(w.chunk(a, c), w.chunk(b, c), carry)
-                });
-                let carry = mask_of::<C>(|c| pairs[c].1);
+                let pairs = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let carry = chunk_mask(carry_in, c).select(U::splat(1), U::splat(0));
+                        f(w.chunk(a, c), w.chunk(b, c), carry)
+                    },
+                );
+                let carry = mask_of::<C>(
+                    #[inline(always)]
+                    |c| pairs[c].1,
+                );
                 let exec = w.active();
                 if o.clamp {
                     w.commit(
@@ -251,7 +287,10 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let mask = mask_of::<C>(|c| f(w.chunk(a, c), w.chunk(b, c)));
+                let mask = mask_of::<C>(
+                    #[inline(always)]
+                    |c| f(w.chunk(a, c), w.chunk(b, c)),
+                );
                 set_mask(w, o, mask)
             },
         )

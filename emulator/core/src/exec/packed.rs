@@ -86,27 +86,31 @@ impl<const C: usize> Binder<C> {
                 let plain = w.mode.plain16() && !o.clamp;
                 let settings = Half::settings(w.mode);
                 let what = Arithmetic::from_detail(o.detail);
-                let result = chunks(|c| {
-                    let sources: [[U; 2]; N] = array(|i| negated_halves(o, i, w.chunk(s[i], c)));
-                    let [low, high] = [0, 1].mapped(|part| {
-                        let fast = f(array(|i| half::to_f32(sources[i][part])));
-                        let nan = (fast & U::splat(0x7fff)).simd_gt(U::splat(0x7c00));
-                        if plain && !nan.any() {
-                            fast
-                        } else {
-                            U::from_array(array(|lane| {
-                                let mut bits = [0; 3];
-                                for i in 0..N {
-                                    bits[i] = u64::from(sources[i][part][lane]);
-                                }
-                                let value = evaluate::<Half>(what, bits, settings);
-                                super::float::modify_result::<Half>(value, 0, o.clamp, settings)
-                                    as u32
-                            }))
-                        }
-                    });
-                    pack(low, high)
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let sources: [[U; 2]; N] =
+                            array(|i| negated_halves(o, i, w.chunk(s[i], c)));
+                        let [low, high] = [0, 1].mapped(|part| {
+                            let fast = f(array(|i| half::to_f32(sources[i][part])));
+                            let nan = (fast & U::splat(0x7fff)).simd_gt(U::splat(0x7c00));
+                            if plain && !nan.any() {
+                                fast
+                            } else {
+                                U::from_array(array(|lane| {
+                                    let mut bits = [0; 3];
+                                    for i in 0..N {
+                                        bits[i] = u64::from(sources[i][part][lane]);
+                                    }
+                                    let value = evaluate::<Half>(what, bits, settings);
+                                    super::float::modify_result::<Half>(value, 0, o.clamp, settings)
+                                        as u32
+                                }))
+                            }
+                        });
+                        pack(low, high)
+                    },
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -169,11 +173,15 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let s: [Fetched; N] = array(|i| w.fetch(i as u16, &o.src[i]));
-                let result = chunks(|c| {
-                    let sources: [[U; 2]; N] = array(|i| halves_of(o, i, w.chunk(s[i], c)));
-                    let [low, high] = [0, 1].mapped(|part| f(array(|i| sources[i][part]), o.clamp));
-                    pack(low, high)
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let sources: [[U; 2]; N] = array(|i| halves_of(o, i, w.chunk(s[i], c)));
+                        let [low, high] =
+                            [0, 1].mapped(|part| f(array(|i| sources[i][part]), o.clamp));
+                        pack(low, high)
+                    },
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -187,7 +195,10 @@ impl<const C: usize> Binder<C> {
             move |w, _, o| {
                 let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
                 let s = w.fetch(2, &o.src[2]);
-                let result = chunks(|c| f(o, w.chunk(a, c), w.chunk(b, c), w.chunk(s, c)));
+                let result = chunks(
+                    #[inline(always)]
+                    |c| f(o, w.chunk(a, c), w.chunk(b, c), w.chunk(s, c)),
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -250,8 +261,14 @@ pub(super) fn singles<const C: usize>(b: Binder<C>, op: PackedSingles) -> (Handl
                         x[usize::from(o.op_sel & 1)],
                         y[usize::from(o.op_sel >> 1 & 1)],
                     );
-                    let low = chunks(|c| w.chunk(low, c));
-                    let high = chunks(|c| w.chunk(high, c));
+                    let low = chunks(
+                        #[inline(always)]
+                        |c| w.chunk(low, c),
+                    );
+                    let high = chunks(
+                        #[inline(always)]
+                        |c| w.chunk(high, c),
+                    );
                     w.commit(o.dst, low);
                     w.commit(o.dst + 1, high);
                     Flow::Next
@@ -397,15 +414,18 @@ pub(super) fn eights<const C: usize>(b: Binder<C>, op: PackedEights) -> Handler 
 #[inline(always)]
 fn eight_dot<A: Element, B: Element, const C: usize>(w: &mut Wave<C>, o: &Operation) -> Flow {
     let sources: [Fetched; 3] = array(|slot| w.fetch(slot as u16, &o.src[slot]));
-    let results = chunks(|c| {
-        let [x, y, z] = array(|slot| w.chunk(sources[slot], c));
-        let positive = z & !U::splat(u32::from(o.neg_hi >> 2 & 1) << 31);
-        let mut sum = F::from_bits(positive ^ U::splat(u32::from(o.neg >> 2 & 1) << 31));
-        for n in 0..4 {
-            sum = A::read(x, 8 * n).mul_add(B::read(y, 8 * n), sum);
-        }
-        sum.is_nan().select(U::splat(0x7fc0_0000), sum.to_bits())
-    });
+    let results = chunks(
+        #[inline(always)]
+        |c| {
+            let [x, y, z] = array(|slot| w.chunk(sources[slot], c));
+            let positive = z & !U::splat(u32::from(o.neg_hi >> 2 & 1) << 31);
+            let mut sum = F::from_bits(positive ^ U::splat(u32::from(o.neg >> 2 & 1) << 31));
+            for n in 0..4 {
+                sum = A::read(x, 8 * n).mul_add(B::read(y, 8 * n), sum);
+            }
+            sum.is_nan().select(U::splat(0x7fc0_0000), sum.to_bits())
+        },
+    );
     w.commit(o.dst, results);
     Flow::Next
 }

@@ -65,7 +65,10 @@ pub(in crate::exec) fn handler<const C: usize>(b: Binder<C>, op: Mixed) -> Handl
             |w, _, o| {
                 let result = half_sums(w, o);
                 let old = *w.lanes(o.dst).chunks::<C>();
-                let merged = chunks(|c| result[c] | (old[c] & U::splat(0xffff_0000)));
+                let merged = chunks(
+                    #[inline(always)]
+                    |c| result[c] | (old[c] & U::splat(0xffff_0000)),
+                );
                 w.commit(o.dst, merged);
                 Flow::Next
             },
@@ -75,7 +78,10 @@ pub(in crate::exec) fn handler<const C: usize>(b: Binder<C>, op: Mixed) -> Handl
             |w, _, o| {
                 let result = half_sums(w, o);
                 let old = *w.lanes(o.dst).chunks::<C>();
-                let merged = chunks(|c| result[c] << U::splat(16) | (old[c] & U::splat(0xffff)));
+                let merged = chunks(
+                    #[inline(always)]
+                    |c| result[c] << U::splat(16) | (old[c] & U::splat(0xffff)),
+                );
                 w.commit(o.dst, merged);
                 Flow::Next
             },
@@ -98,15 +104,18 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let s: [Fetched; 3] = array(|i| w.fetch(i as u16, &o.src[i]));
-                let result = chunks(|c| {
-                    let [x, y, z] = s.mapped(|source| w.chunk(source, c));
-                    let (p, q) = (parts(o, 0, x).mapped(read), parts(o, 1, y).mapped(read));
-                    let sum = z ^ U::splat(u32::from(o.neg >> 2 & 1) << 31);
-                    let sum = flushed(F::from_bits(sum));
-                    let total = flushed(add(p[0] * q[0], p[1] * q[1], sum));
-                    let total = float32::settled(total, [p[0], q[0], p[1], q[1], sum]);
-                    finish(o, w.mode, total).to_bits()
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let [x, y, z] = s.mapped(|source| w.chunk(source, c));
+                        let (p, q) = (parts(o, 0, x).mapped(read), parts(o, 1, y).mapped(read));
+                        let sum = z ^ U::splat(u32::from(o.neg >> 2 & 1) << 31);
+                        let sum = flushed(F::from_bits(sum));
+                        let total = flushed(add(p[0] * q[0], p[1] * q[1], sum));
+                        let total = float32::settled(total, [p[0], q[0], p[1], q[1], sum]);
+                        finish(o, w.mode, total).to_bits()
+                    },
+                );
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -127,16 +136,19 @@ impl<const C: usize> Binder<C> {
             #[inline(always)]
             move |w, _, o| {
                 let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-                let result = chunks(|c| {
-                    let pair = |slot: usize| {
-                        let bits = w.chunk(s[slot], c);
-                        [bits, bits >> U::splat(16)]
-                            .map(|bits| read(with_sign(o, slot, bits & U::splat(0xffff))))
-                    };
-                    let (x, y) = (pair(0), pair(1));
-                    let sum = read(half::source_bits(o, 2, w.chunk(s[2], c)));
-                    write(sum + x[0] * y[0] + x[1] * y[1])
-                });
+                let result = chunks(
+                    #[inline(always)]
+                    |c| {
+                        let pair = |slot: usize| {
+                            let bits = w.chunk(s[slot], c);
+                            [bits, bits >> U::splat(16)]
+                                .map(|bits| read(with_sign(o, slot, bits & U::splat(0xffff))))
+                        };
+                        let (x, y) = (pair(0), pair(1));
+                        let sum = read(half::source_bits(o, 2, w.chunk(s[2], c)));
+                        write(sum + x[0] * y[0] + x[1] * y[1])
+                    },
+                );
                 half::commit16(w, o, result);
                 Flow::Next
             },
@@ -198,18 +210,21 @@ fn clamped(o: &Operation, mode: Mode, value: F) -> F {
 fn sums<const C: usize>(w: &mut Wave<C>, o: &Operation) -> [(F, M); C] {
     let s: [Fetched; 3] = array(|i| w.fetch(i as u16, &o.src[i]));
     let settings = Single::settings(w.mode);
-    chunks(|c| {
-        let [x, y, z] = array(|i| mixed_source(w.mode, o, i, w.chunk(s[i], c)));
-        let infinite = x.is_infinite() | y.is_infinite() | z.is_infinite();
-        let sum = if w.mode.plain32() {
-            float32::settled(x.mul_add(y, z), [x, y, z])
-        } else {
-            each([x, y, z], |sources| {
-                evaluate::<Single>(Arithmetic::Fma, sources, settings) as u32
-            })
-        };
-        (sum, infinite)
-    })
+    chunks(
+        #[inline(always)]
+        |c| {
+            let [x, y, z] = array(|i| mixed_source(w.mode, o, i, w.chunk(s[i], c)));
+            let infinite = x.is_infinite() | y.is_infinite() | z.is_infinite();
+            let sum = if w.mode.plain32() {
+                float32::settled(x.mul_add(y, z), [x, y, z])
+            } else {
+                each([x, y, z], |sources| {
+                    evaluate::<Single>(Arithmetic::Fma, sources, settings) as u32
+                })
+            };
+            (sum, infinite)
+        },
+    )
 }
 
 #[inline(always)]
