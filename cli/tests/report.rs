@@ -410,7 +410,7 @@ fn rows_alone_are_those_of_the_report() {
         "--kernels",
         "naive,lds_tiled",
         "--alpha",
-        "2.5",
+        "inf",
         "--gpus",
         gpu(),
     ];

@@ -449,10 +449,10 @@ fn plan(
     for (size, estimated) in sizes(options, device.is_emulated(), is_modelled) {
         let request = options.product.request(&host.gpu, size.m, size.n, size.k);
         for (name, factor) in [("alpha", request.alpha), ("beta", request.beta)] {
-            // JSON has no other numbers.
-            if !factor.is_finite() {
+            // Rows are found by their problem, and NaN is not equal to itself.
+            if factor.is_nan() {
                 return Err(Failure::usage(format!(
-                    "--{name} is {factor}, but a report takes finite factors; `ferrowave run` takes all"
+                    "--{name} is NaN, but a report takes numbers and infinities; `ferrowave run` takes NaN, too"
                 )));
             }
         }
