@@ -3,7 +3,7 @@
 //! The main loop is the innermost loop with the most multiplications. Loops are found by their backward branches in
 //! LLVM's disassembly of the embedded code objects.
 
-use std::{collections::BTreeSet, ops::Range};
+use std::{collections::BTreeSet, ops::Range, sync::LazyLock};
 
 use ferrowave::embedded;
 use ferrowave_code_object::CodeObject;
@@ -22,8 +22,8 @@ struct Built {
     code: Vec<Disassembled>,
 }
 
-/// Every row of the catalogue on every built GPU.
-fn all_built() -> Vec<Built> {
+/// Every row of the catalogue on every built GPU. Disassembled once for all tests.
+static ALL_BUILT: LazyLock<Vec<Built>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for &(gpu, bytes) in embedded::CODE_OBJECTS {
         let object = CodeObject::parse(bytes).unwrap();
@@ -43,7 +43,7 @@ fn all_built() -> Vec<Built> {
     }
     assert!(!all.is_empty());
     all
-}
+});
 
 /// The instruction, or both halves of RDNA's dual instruction, whose names begin with `v_dual_`.
 fn halves(line: &Disassembled) -> impl Iterator<Item = Disassembled> {
@@ -272,7 +272,7 @@ const fn keeps_sums_in_memory(variant: Variant) -> bool {
 
 #[test]
 fn no_kernel_spills_or_leaves_its_address_space() {
-    for built in all_built() {
+    for built in ALL_BUILT.iter() {
         for line in &built.code {
             let text = &line.text;
             let bad = ["flat_", "scratch_"]
@@ -307,7 +307,7 @@ fn no_kernel_spills_or_leaves_its_address_space() {
 /// reads it. So no other instruction may use m0.
 #[test]
 fn only_loads_to_lds_use_m0() {
-    for built in all_built() {
+    for built in ALL_BUILT.iter() {
         for (index, line) in built.code.iter().enumerate() {
             if !operands(&line.text).any(|operand| operand.trim() == "m0") {
                 continue;
@@ -329,7 +329,7 @@ fn only_loads_to_lds_use_m0() {
 /// along k.
 #[test]
 fn main_loops_fetch_no_spilled_scalars() {
-    for built in all_built() {
+    for built in ALL_BUILT.iter() {
         for line in built.main_loop() {
             assert!(
                 !line.text.starts_with("v_readlane") && !line.text.starts_with("v_writelane"),
@@ -368,7 +368,7 @@ fn registers_leave_room_for_the_waves_that_the_row_states() {
 /// nothing.
 #[test]
 fn main_loops_multiply_what_the_tile_implies() {
-    for built in all_built() {
+    for built in ALL_BUILT.iter() {
         let tile = built.kernel.tile;
         let waves = built.kernel.block.threads() / built.lanes();
         let in_a_round = built.multiplications();
@@ -386,7 +386,7 @@ fn main_loops_multiply_what_the_tile_implies() {
 
 #[test]
 fn main_loops_do_not_move_their_sums() {
-    for built in all_built() {
+    for built in ALL_BUILT.iter() {
         if keeps_sums_in_memory(built.kernel.variant) {
             continue;
         }
@@ -399,7 +399,7 @@ fn main_loops_do_not_move_their_sums() {
 /// take.
 #[test]
 fn main_loops_load_as_wide_as_the_row_says() {
-    for built in all_built() {
+    for built in ALL_BUILT.iter() {
         let Kernel {
             variant,
             tile,
@@ -545,7 +545,7 @@ fn registers_of_operands_are_counted() {
 /// tiled ones for the vector unit use packed FMAs.
 #[test]
 fn kernels_use_the_unit_that_they_are_named_for() {
-    for built in all_built() {
+    for built in ALL_BUILT.iter() {
         let main_loop = built.main_loop();
         let has = |name| main_loop.iter().any(|line| line.text.starts_with(name));
         let used = (has("v_mfma_"), has("v_wmma_"));
@@ -569,7 +569,7 @@ fn kernels_use_the_unit_that_they_are_named_for() {
 /// time: they wait for the oldest, never for all.
 #[test]
 fn main_loops_by_wmma_read_wide_and_load_ahead() {
-    for built in all_built() {
+    for built in ALL_BUILT.iter() {
         let variant = built.kernel.variant;
         if variant.unit() != Unit::Wmma {
             continue;
@@ -597,7 +597,7 @@ fn main_loops_by_wmma_read_wide_and_load_ahead() {
 /// On gfx908, LLVM would wait for all loads at each barrier by default. Main loops with stages in flight must not.
 #[test]
 fn main_loops_by_mfma_load_ahead_on_gfx908() {
-    for built in all_built() {
+    for built in ALL_BUILT.iter() {
         let loads_ahead = matches!(
             built.kernel.variant,
             Variant::MfmaPingpong
@@ -647,7 +647,7 @@ fn waits_for_loads_are_read() {
 /// multiply-adds, steps 3 and 4 at least half.
 #[test]
 fn main_loops_of_tiled_kernels_pair_their_multiplications_on_rdna() {
-    for built in all_built() {
+    for built in ALL_BUILT.iter() {
         let least = match built.kernel.variant {
             Variant::DoubleBuffered => 1.0,
             Variant::RegisterTiled | Variant::RegisterTiled8x8 | Variant::Vectorized => 0.5,
