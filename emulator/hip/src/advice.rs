@@ -3,7 +3,6 @@
 use std::{
     ffi::{c_int, c_uint, c_void},
     ops::Range,
-    slice,
     sync::Arc,
 };
 
@@ -13,7 +12,8 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
-    error::Failure,
+    error::{Failure, is_absent},
+    list::{has_room, list},
     objects::{
         allocation::set_fine_grained,
         owner::{AddressOwner, owner_of},
@@ -235,6 +235,8 @@ pub(super) unsafe fn hipMemRangeGetAttribute(
     }
     known.managed(address)?;
     let words = data_bytes / size_of::<c_int>();
+    // Before an answer of that length is made.
+    has_room(data.cast::<c_int>(), words, "data")?;
     let answer = answer(attribute, &known.device.advised.of(&known.range), words);
     let answer = answer.ok_or_else(|| {
         Failure::value(format_args!(
@@ -251,7 +253,7 @@ pub(super) unsafe fn hipMemRangeGetAttribute(
 /// # Safety
 /// `data` is null or valid for writes of `bytes` bytes.
 unsafe fn write(data: *mut c_void, bytes: usize, answer: &[c_int]) -> Result<(), Failure> {
-    if data.is_null() || bytes == 0 || bytes != size_of_val(answer) {
+    if is_absent(data) || bytes == 0 || bytes != size_of_val(answer) {
         return Err(Failure::value(format_args!(
             "{bytes} bytes at {data:p} for the answer; it has 4, a list of devices a multiple of 4"
         )));
@@ -277,14 +279,14 @@ pub(super) unsafe fn hipMemRangeGetAttributes(
         )));
     }
     // SAFETY: HIP's contract: the lists have that many elements.
-    let lists = unsafe {
+    let (data, lengths, attributes) = unsafe {
         (
-            slice::from_raw_parts(data, count),
-            slice::from_raw_parts(data_bytes, count),
-            slice::from_raw_parts(attributes, count),
+            list(data, count, "data")?,
+            list(data_bytes, count, "data_sizes")?,
+            list(attributes, count, "attributes")?,
         )
     };
-    for ((&data, &length), &attribute) in lists.0.iter().zip(lists.1).zip(lists.2) {
+    for ((data, length), attribute) in data.into_iter().zip(lengths).zip(attributes) {
         // SAFETY: the caller upholds the same contract.
         unsafe { hipMemRangeGetAttribute(data, length, attribute, address, bytes) }?;
     }

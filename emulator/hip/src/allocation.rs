@@ -13,6 +13,7 @@ use ferrowave_hip_abi::{
 use super::{
     error::{Failure, out},
     graph::{capture, memory},
+    list::is_mapped,
     objects::{
         allocation::{lend, set_fine_grained},
         graph_memory::GraphMemory,
@@ -27,7 +28,7 @@ use super::{
         allocations::{Made, MadeBy},
     },
 };
-use ferrowave_emulator::memory::{AllocationKind, MemoryError, PAGE_BYTES};
+use ferrowave_emulator::memory::{AllocationKind, MemoryError};
 
 /// Waits for all devices, any of which may be using the memory.
 pub(super) fn wait_for_devices() -> Result<(), Failure> {
@@ -406,35 +407,6 @@ pub(super) unsafe fn hipHostFree(address: *mut c_void) -> Result<(), Failure> {
 }
 
 pub(super) use hipHostFree as hipFreeHost;
-
-/// Whether the program has memory at all these addresses, as far as the system tells.
-fn is_mapped(address: usize, bytes: usize) -> bool {
-    let start = address / PAGE_BYTES * PAGE_BYTES;
-    let Some(bytes) = (address - start).checked_add(bytes) else {
-        return false;
-    };
-    pages_are_mapped(start, bytes)
-}
-
-#[cfg(unix)]
-fn pages_are_mapped(start: usize, bytes: usize) -> bool {
-    // It only looks at the range: Linux's msync(2) has nothing to do for MS_ASYNC, but fails for addresses without memory.
-    // SAFETY: the call changes nothing.
-    let failed = unsafe {
-        libc::msync(
-            ptr::with_exposed_provenance_mut(start),
-            bytes,
-            libc::MS_ASYNC,
-        )
-    } != 0;
-    !failed || std::io::Error::last_os_error().raw_os_error() != Some(libc::ENOMEM)
-}
-
-/// Windows has no msync(2).
-#[cfg(not(unix))]
-fn pages_are_mapped(start: usize, bytes: usize) -> bool {
-    start.checked_add(bytes).is_some()
-}
 
 fn is_registered(by: &MadeBy) -> bool {
     matches!(by, MadeBy::Registered)

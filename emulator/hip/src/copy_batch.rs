@@ -1,9 +1,6 @@
 //! Copies in batches: all of them are checked before the first is submitted.
 
-use std::{
-    ffi::{c_uint, c_ulonglong, c_void},
-    slice,
-};
+use std::ffi::{c_uint, c_ulonglong, c_void};
 
 use ferrowave_hip_abi::{
     hipError_t, hipExtent, hipMemcpy3DBatchOp, hipMemcpy3DOperand,
@@ -13,8 +10,9 @@ use ferrowave_hip_abi::{
 
 use super::{
     copy::{bytes, described_3d, later},
-    error::Failure,
+    error::{Failure, is_absent},
     graph::capture,
+    list::list,
     objects::{array::array, operation::Operation, stream::stream, transfer::Transfer},
 };
 
@@ -49,7 +47,7 @@ unsafe fn submit(
 ) -> Result<(), Failure> {
     let stream = self::stream(stream)?;
     let tell = |index: usize, failure: Failure| {
-        if !failed.is_null() {
+        if !is_absent(failed) {
             // SAFETY: guaranteed by the caller.
             unsafe { failed.write_unaligned(index) };
         }
@@ -112,34 +110,24 @@ pub(super) unsafe fn hipMemcpyBatchAsync(
             "{count} copies to {to:p} from {from:p} of sizes {sizes:p}"
         )));
     }
-    let has_attributes = attribute_count != 0;
-    if (has_attributes && (attributes.is_null() || indices.is_null())) || attribute_count > count {
+    if attribute_count > count {
         return Err(Failure::value(format_args!(
             "{attribute_count} attributes at {attributes:p} from the copies at {indices:p} on, for {count} copies"
         )));
     }
     // SAFETY: HIP's contract: the lists have that many elements.
-    let (to, from, sizes) = unsafe {
+    let (to, from, sizes, attributes, indices) = unsafe {
         (
-            slice::from_raw_parts(to, count),
-            slice::from_raw_parts(from, count),
-            slice::from_raw_parts(sizes, count),
+            list(to, count, "dsts")?,
+            list(from, count, "srcs")?,
+            list(sizes, count, "sizes")?,
+            list(attributes, attribute_count, "attrs")?,
+            list(indices, attribute_count, "attrsIdxs")?,
         )
     };
-    let orders = match has_attributes {
-        // SAFETY: as above.
-        true => unsafe {
-            let attributes = slice::from_raw_parts(attributes, attribute_count);
-            orders(
-                attributes,
-                slice::from_raw_parts(indices, attribute_count),
-                count,
-            )?
-        },
-        false => orders(&[], &[], count)?,
-    };
-    let copies = to.iter().zip(from).zip(sizes).zip(orders);
-    let copies = copies.map(|(((&to, &from), &size), order)| {
+    let orders = orders(&attributes, &indices, count)?;
+    let copies = to.into_iter().zip(from).zip(sizes).zip(orders);
+    let copies = copies.map(|(((to, from), size), order)| {
         if size == 0 {
             return Err(Failure::value("a copy of 0 bytes"));
         }
@@ -235,7 +223,7 @@ pub(super) unsafe fn hipMemcpy3DBatchAsync(
         )));
     }
     // SAFETY: HIP's contract: the list has that many elements.
-    let copies = unsafe { slice::from_raw_parts(copies, count) };
+    let copies = unsafe { list(copies, count, "opList") }?;
     let copies = copies
         .iter()
         .map(|copy| Ok((described(copy)?, copy.srcAccessOrder)));

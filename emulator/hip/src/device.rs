@@ -13,9 +13,10 @@ use ferrowave_hip_abi::{hipCtx_t, hipDevice_t, hipDeviceP2PAttr, hipError_t, hip
 
 use super::{
     context,
-    error::{Failure, copy_text, out, text},
+    error::{Failure, copy_text, is_absent, out, text},
     fault::Waits,
     graph::capture,
+    list::list,
     pool,
     properties::{pci_location, version},
     runtime::{Device, DeviceConfig, Runtime, add_device, device_name},
@@ -95,7 +96,7 @@ pub(super) unsafe fn hipDeviceGetName(
     let room = usize::try_from(bytes)
         .ok()
         .and_then(|bytes| bytes.checked_sub(1));
-    let (false, Some(room)) = (name.is_null(), room) else {
+    let (false, Some(room)) = (is_absent(name), room) else {
         return Err(Failure::value(format_args!(
             "no room for a name: {bytes} bytes at {name:p}"
         )));
@@ -130,12 +131,8 @@ pub(super) unsafe fn hipGetDevice(device: *mut c_int) -> Result<(), Failure> {
 pub(super) unsafe fn hipSetValidDevices(devices: *mut c_int, count: c_int) -> Result<(), Failure> {
     let count = usize::try_from(count)
         .map_err(|_| Failure::value(format_args!("a list of {count} devices")))?;
-    if devices.is_null() && count > 0 {
-        return Err(Failure::value("devices is null"));
-    }
-    for index in 0..count {
-        // SAFETY: HIP's contract: the list has `count` elements.
-        let device = unsafe { devices.add(index).read_unaligned() };
+    // SAFETY: HIP's contract: the list has `count` elements.
+    for device in unsafe { list(devices, count, "device_arr") }? {
         Runtime::get().device(device)?;
     }
     // All devices keep their ordinals. HIP also treats the list as advice.
@@ -187,7 +184,7 @@ pub(super) unsafe fn hipDeviceGetPCIBusId(
     let room = usize::try_from(bytes)
         .ok()
         .and_then(|bytes| bytes.checked_sub(1));
-    let (false, Some(room)) = (text.is_null(), room) else {
+    let (false, Some(room)) = (is_absent(text), room) else {
         return Err(Failure::value(format_args!(
             "no room for a PCI address: {bytes} bytes at {text:p}"
         )));

@@ -231,16 +231,36 @@ pub(super) fn say(text: impl Display) {
     let _ = write!(io::stderr().lock(), "{text}");
 }
 
-/// A non-null pointer to a result.
+/// No program has memory below: Linux maps nothing there (`vm.mmap_min_addr`). A pointer to it is null, or a number that
+/// was passed as a pointer.
+const FIRST_PAGE: usize = 4096;
+
+/// Whether no program has memory at a pointer.
+pub(super) fn is_absent<T>(pointer: *const T) -> bool {
+    pointer.addr() < FIRST_PAGE
+}
+
+/// Refuses a pointer at which no program has memory; `name` names it in errors.
+pub(super) fn present<T>(pointer: *const T, name: impl Display) -> Result<(), Failure> {
+    if pointer.is_null() {
+        return Err(Failure::value(format_args!("{name} is null")));
+    }
+    if is_absent(pointer) {
+        return Err(Failure::value(format_args!(
+            "{name} is {pointer:p}, which is no address of memory"
+        )));
+    }
+    Ok(())
+}
+
+/// A pointer to a result, which is not null.
 pub(super) struct Out<T>(*mut T);
 
 impl<T> Out<T> {
     /// # Safety
     /// Unless it is null, `pointer` is valid for a write of a `T` until the call ends.
     pub(super) unsafe fn new(pointer: *mut T, name: &str) -> Result<Self, Failure> {
-        if pointer.is_null() {
-            return Err(Failure::value(format_args!("{name} is null")));
-        }
+        present(pointer, name)?;
         Ok(Out(pointer))
     }
 
@@ -263,12 +283,7 @@ pub(super) use out;
 /// Reads the value that an argument of the enclosing function points to.
 macro_rules! read {
     ($pointer:ident) => {{
-        if $pointer.is_null() {
-            return Err($crate::error::Failure::value(concat!(
-                stringify!($pointer),
-                " is null"
-            )));
-        }
+        $crate::error::present($pointer, stringify!($pointer))?;
         // SAFETY: HIP's contract: null or the address of such a variable, possibly unaligned.
         unsafe { $pointer.read_unaligned() }
     }};
@@ -281,11 +296,24 @@ pub(super) use read;
 /// # Safety
 /// `name` is null or a C string.
 pub(super) unsafe fn text<'a>(name: *const c_char, what: &str) -> Result<&'a CStr, Failure> {
-    if name.is_null() {
-        return Err(Failure::value(format_args!("{what} is null")));
-    }
+    present(name, what)?;
     // SAFETY: the caller guarantees a C string.
     Ok(unsafe { CStr::from_ptr(name) })
+}
+
+/// As [`text`], where null means none.
+///
+/// # Safety
+/// As [`text`].
+pub(super) unsafe fn optional_text<'a>(
+    name: *const c_char,
+    what: &str,
+) -> Result<Option<&'a CStr>, Failure> {
+    if name.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: guaranteed by the caller.
+    unsafe { text(name, what) }.map(Some)
 }
 
 pub(super) unsafe fn hipGetLastError() -> hipError_t {
@@ -348,7 +376,7 @@ pub(super) unsafe fn hipGetErrorString(error: hipError_t) -> *const c_char {
 
 pub(super) unsafe fn ferrowaveGetLastErrorDetail(text: *mut c_char, bytes: usize) -> usize {
     let detail = last_error_detail();
-    if let (false, Some(room)) = (text.is_null(), bytes.checked_sub(1)) {
+    if let (false, Some(room)) = (is_absent(text), bytes.checked_sub(1)) {
         // SAFETY: the caller guarantees `bytes` bytes at `text`.
         unsafe { copy_text(&detail, text, room) }
     }

@@ -18,7 +18,7 @@ use ferrowave_code_object::{Bundle, BundleError, Found};
 use ferrowave_hip_abi::hipError_t;
 
 use super::{
-    error::Failure,
+    error::{Failure, present},
     runtime::{Device, XNACK},
 };
 
@@ -74,9 +74,7 @@ impl Image {
     /// The address holds a whole code object or bundle, which outlives `self` and what it returns. If the system
     /// reports which memory is readable, reading other memory is an error instead.
     pub(super) unsafe fn at(image: *const c_void) -> Result<Self, Failure> {
-        if image.is_null() {
-            return Err(Failure::value("image is null"));
-        }
+        present(image, "image")?;
         Ok(Image::Memory {
             start: image.expose_provenance(),
             readable: fs::read_to_string("/proc/self/maps")
@@ -317,7 +315,7 @@ mod tests {
     #[test]
     fn memory_that_is_not_there_is_an_error() {
         let low = read(ptr::without_provenance(64));
-        assert!(low.unwrap_err().detail.contains("cannot be read"));
+        assert!(low.unwrap_err().detail.contains("no address of memory"));
         let mut far = elf();
         far[40..48].copy_from_slice(&(1_u64 << 46).to_le_bytes());
         assert!(detail(&far).contains("at offset 0x400000000000 cannot be read"));

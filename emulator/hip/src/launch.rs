@@ -5,7 +5,7 @@ use std::{
     cell::RefCell,
     ffi::{c_int, c_uint, c_void},
     mem::ManuallyDrop,
-    ptr, slice,
+    ptr,
     sync::Arc,
 };
 
@@ -19,9 +19,10 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
-    error::{Failure, out, read},
+    error::{Failure, out, present, read},
     event::check_device,
     graph::capture,
+    list::list,
     objects::{
         event::optional_event,
         launch::{Launch, Shape},
@@ -299,13 +300,9 @@ unsafe fn is_cooperative(
     attributes: *mut hipLaunchAttribute,
     count: c_uint,
 ) -> Result<bool, Failure> {
-    if attributes.is_null() && count > 0 {
-        return Err(Failure::value("attrs is null"));
-    }
     let mut cooperative = false;
-    for index in 0..count as usize {
-        // SAFETY: guaranteed by the caller.
-        let attribute = unsafe { attributes.add(index).read_unaligned() };
+    // SAFETY: guaranteed by the caller.
+    for attribute in unsafe { list(attributes, count as usize, "attrs") }? {
         if attribute.id != hipLaunchAttributeCooperative {
             return Err(Failure::new(
                 hipError_t::hipErrorNotSupported,
@@ -434,9 +431,7 @@ fn on_devices(
 /// # Safety
 /// `list` is null or has `count` elements.
 unsafe fn launches<T: Copy>(list: *const T, count: usize) -> Result<Vec<T>, Failure> {
-    if list.is_null() {
-        return Err(Failure::value("the list of launches is null"));
-    }
+    present(list, "the list of launches")?;
     // Before the list is read: a wrong count would lead behind it.
     let devices = Runtime::get().with_devices(|devices| devices.iter().flatten().count())?;
     if count == 0 || count > devices {
@@ -445,9 +440,7 @@ unsafe fn launches<T: Copy>(list: *const T, count: usize) -> Result<Vec<T>, Fail
         )));
     }
     // SAFETY: guaranteed by the caller.
-    Ok((0..count)
-        .map(|index| unsafe { list.add(index).read_unaligned() })
-        .collect())
+    unsafe { self::list(list, count, "the list of launches") }
 }
 
 /// The launches of programs' kernels, each on the device of its stream.
@@ -614,20 +607,20 @@ pub(super) unsafe fn hipSetupArgument(
     offset: usize,
 ) -> Result<(), Failure> {
     let end = offset.checked_add(bytes).filter(|&end| end <= MAX_KERNARG);
-    let (Some(end), false) = (end, argument.is_null()) else {
+    present(argument, "arg")?;
+    let Some(end) = end else {
         return Err(Failure::value(format_args!(
-            "an argument of {bytes} bytes at {argument:p} for byte {offset}; it must not be null, and end before byte \
-             {MAX_KERNARG}"
+            "an argument of {bytes} bytes for byte {offset}; it must end before byte {MAX_KERNARG}"
         )));
     };
     // SAFETY: HIP's contract: the argument has that many bytes.
-    let value = unsafe { slice::from_raw_parts(argument.cast::<u8>(), bytes) };
+    let value = unsafe { list(argument.cast::<u8>(), bytes, "arg") }?;
     CONFIGURATIONS.with_borrow_mut(|kept| {
         let kernarg = &mut kept.last_mut().ok_or_else(not_configured)?.kernarg;
         if kernarg.len() < end {
             kernarg.resize(end, 0);
         }
-        kernarg[offset..end].copy_from_slice(value);
+        kernarg[offset..end].copy_from_slice(&value);
         Ok(())
     })
 }

@@ -51,6 +51,7 @@ mod ipc;
 mod launch;
 mod library;
 mod limits;
+mod list;
 mod module;
 mod objects;
 mod per_thread;

@@ -9,7 +9,7 @@ use std::{
 use ferrowave_hip_abi::{hipError_t, hipJitOption, hipKernel_t, hipLibrary_t, hipLibraryOption};
 
 use super::{
-    error::{Failure, Out, out, text},
+    error::{Failure, Out, out, present, text},
     image::Image,
     module::unload,
     objects::library::{LIBRARIES, Library, library},
@@ -42,9 +42,7 @@ pub(super) unsafe fn hipLibraryLoadData(
 ) -> Result<(), Failure> {
     let library = out!(library);
     check_options(jit_count)?;
-    if code.is_null() {
-        return Err(Failure::value("code is null"));
-    }
+    present(code, "code")?;
     let code = code.expose_provenance();
     // SAFETY: HIP's contract: a code object, until the library is loaded.
     let image = move || unsafe { Image::at(ptr::with_exposed_provenance(code)) };

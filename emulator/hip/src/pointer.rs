@@ -13,6 +13,7 @@ use ferrowave_hip_abi::{
 
 use super::{
     error::{Failure, out, read},
+    list::list,
     objects::owner::{AddressOwner, owner_of},
     runtime::{
         Device,
@@ -265,20 +266,20 @@ pub(super) unsafe fn hipDrvPointerGetAttributes(
     data: *mut *mut c_void,
     address: hipDeviceptr_t,
 ) -> Result<(), Failure> {
-    if attributes.is_null() || data.is_null() || address.is_null() || count == 0 {
+    if address.is_null() || count == 0 {
         return Err(Failure::value(format_args!(
-            "{count} attributes at {attributes:p} of {address:p}, with answers at {data:p}"
+            "{count} attributes of {address:p}"
         )));
     }
+    // SAFETY: HIP's contract: the lists have `count` elements.
+    let (attributes, places) = unsafe {
+        (
+            list(attributes, count as usize, "attributes")?,
+            list(data, count as usize, "data")?,
+        )
+    };
     let owner = owner(address.addr() as u64)?;
-    for index in 0..count as usize {
-        // SAFETY: HIP's contract: the list has `count` elements.
-        let (attribute, place) = unsafe {
-            (
-                attributes.add(index).read_unaligned(),
-                data.add(index).read_unaligned(),
-            )
-        };
+    for (attribute, place) in attributes.into_iter().zip(places) {
         let found = owner
             .as_ref()
             .map(|owner| answer(owner, attribute, address));

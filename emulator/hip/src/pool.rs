@@ -19,6 +19,7 @@ use super::{
     check,
     error::{Failure, out, read},
     handles::Handles,
+    list::list,
     runtime::{Device, Runtime, pool_memory::PoolMemory},
 };
 
@@ -333,12 +334,8 @@ pub(super) unsafe fn hipMemPoolSetAccess(
     count: usize,
 ) -> Result<(), Failure> {
     let pool = self::pool(pool)?;
-    if list.is_null() && count > 0 {
-        return Err(Failure::value("list is null"));
-    }
-    for index in 0..count {
-        // SAFETY: HIP's contract: the list has `count` elements.
-        let access = unsafe { list.add(index).read_unaligned() };
+    // SAFETY: HIP's contract: the list has `count` elements.
+    for access in unsafe { self::list(list, count, "desc_list") }? {
         let device = located(access.location)?;
         if ![0, 1, 3].contains(&access.flags.0) {
             return Err(Failure::value(format_args!(

@@ -10,7 +10,7 @@ use std::{
 
 use ferrowave_hip_abi::hipTracerCallback_t;
 
-use super::error::warn;
+use super::error::{is_absent, warn};
 
 /// Index `n` has the name of number `n` + 1; empty if the number is unused.
 static API_NAMES: LazyLock<Vec<CString>> = LazyLock::new(|| {
@@ -79,11 +79,11 @@ pub(super) unsafe fn hipRegisterTracerCallback(function: hipTracerCallback_t) {
 /// ROCm before 6.0 compiled with a precompiled header that the library holds. A program that gets none includes the
 /// header's text instead.
 pub(super) unsafe fn __hipGetPCH(pch: *mut *const c_char, size: *mut c_uint) {
-    if !pch.is_null() {
+    if !is_absent(pch) {
         // SAFETY: HIP's contract: null or a variable of that type.
         unsafe { pch.write_unaligned(ptr::null()) }
     }
-    if !size.is_null() {
+    if !is_absent(size) {
         // SAFETY: as above.
         unsafe { size.write_unaligned(0) }
     }

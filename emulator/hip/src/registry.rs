@@ -13,9 +13,10 @@ use std::{
 use ferrowave_hip_abi::{FatBinaryWrapper, dim3, hipError_t, hipFunction_t, hipStream_t};
 
 use super::{
-    error::{Failure, out, text, warn},
+    error::{Failure, is_absent, out, text, warn},
     handles,
     image::Image,
+    list::list,
     objects::module::{Function, KERNELS, Module, function},
     runtime::{Device, Runtime, allocations::MadeBy},
 };
@@ -221,7 +222,7 @@ pub(super) unsafe fn hipGetSymbolSize(
 }
 
 pub(super) unsafe fn __hipRegisterFatBinary(data: *const c_void) -> *mut *mut c_void {
-    if data.is_null() {
+    if is_absent(data) {
         warn("a program registers code objects at a null pointer");
         return ptr::null_mut();
     }
@@ -336,13 +337,16 @@ pub(super) unsafe fn __hipRegisterManagedVar(
     let Ok(name) = (unsafe { text(device_name, "name") }) else {
         return;
     };
-    if pointer.is_null() || bytes == 0 || isize::try_from(bytes).is_err() {
+    if is_absent(pointer) || bytes == 0 || isize::try_from(bytes).is_err() {
         return;
     }
     let initial = match initial.is_null() {
         true => vec![0; bytes],
         // SAFETY: HIP's contract: the initial value has `bytes` bytes.
-        false => unsafe { std::slice::from_raw_parts(initial.cast::<u8>(), bytes) }.to_vec(),
+        false => match unsafe { list(initial.cast::<u8>(), bytes, "init_value") } {
+            Ok(initial) => initial,
+            Err(failure) => return warn(failure.detail),
+        },
     };
     let mut managed = Managed {
         name: name.to_string_lossy().into_owned(),

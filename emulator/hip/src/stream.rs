@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{c_int, c_uint},
-    ptr, slice,
+    ptr,
     sync::Arc,
 };
 
@@ -12,8 +12,9 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
-    error::{Failure, Out, out},
+    error::{Failure, Out, is_absent, out},
     graph::capture,
+    list::list,
     objects::{
         event::{Record, event},
         operation::Operation,
@@ -105,12 +106,12 @@ pub(super) unsafe fn hipExtStreamCreateWithCUMask(
     if stream.is_null() {
         return Err(Failure::handle("stream", 0));
     }
-    if mask.is_null() || words == 0 {
-        return Err(Failure::value("the mask of compute units is null or empty"));
+    if words == 0 {
+        return Err(Failure::value("the mask of compute units is empty"));
     }
     // SAFETY: HIP's contract: the mask has that many words.
-    let mask = unsafe { slice::from_raw_parts(mask, words as usize) };
-    create(out!(stream), hipStreamDefault, 0, mask.to_vec())
+    let mask = unsafe { list(mask, words as usize, "cuMask") }?;
+    create(out!(stream), hipStreamDefault, 0, mask)
 }
 
 /// Gives the stream's mask, without compute units that the device lacks; all of them for a mask without any other.
@@ -122,7 +123,7 @@ pub(super) unsafe fn hipExtStreamGetCUMask(
     let stream = self::stream(stream)?;
     let count = stream.device.row.compute_units as usize;
     let needed = count.div_ceil(32);
-    if mask.is_null() || (words as usize) < needed {
+    if is_absent(mask) || (words as usize) < needed {
         return Err(Failure::value(format_args!(
             "the mask is null or has {words} words; {count} compute units need {needed}"
         )));

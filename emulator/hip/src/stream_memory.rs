@@ -1,14 +1,12 @@
 //! Waits for values in memory, and writes of them, in stream order.
 
-use std::{
-    ffi::{c_uint, c_void},
-    slice,
-};
+use std::ffi::{c_uint, c_void};
 
 use ferrowave_hip_abi::{self as abi, hipError_t, hipStream_t, hipStreamBatchMemOpParams};
 
 use super::{
     error::Failure,
+    list::list,
     objects::{
         operation::Operation,
         owner::{AddressOwner, owner_of},
@@ -125,7 +123,7 @@ pub(super) unsafe fn hipStreamBatchMemOp(
         )));
     }
     // SAFETY: HIP's contract: the list has `count` elements.
-    let list = unsafe { slice::from_raw_parts(list, count as usize) };
+    let list = unsafe { self::list(list, count as usize, "paramArray") }?;
     let operations = list.iter().map(|p| {
         let low = u64::from(p.value as u32);
         match p.operation {

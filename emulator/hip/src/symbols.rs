@@ -1,6 +1,6 @@
 //! Functions by name.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
 use ferrowave_hip_abi::{
     for_each_hip_function, for_each_unsupported_hip_function,
@@ -8,7 +8,7 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
-    error::{Failure, out},
+    error::{Failure, out, text},
     // `exports` and this file depend on each other: `hipGetProcAddress` returns functions of the C boundary, and is one
     // itself.
     exports,
@@ -75,16 +75,13 @@ pub(super) unsafe fn hipGetProcAddress(
     status: *mut Query,
 ) -> Result<(), Failure> {
     let function = out!(function);
-    if symbol.is_null() {
-        return Err(Failure::value("symbol is null"));
-    }
     if flags != 0 {
         return Err(Failure::value(format_args!(
             "flags are {flags:#x}, but must be 0"
         )));
     }
     // SAFETY: HIP's contract: a C string.
-    let asked = unsafe { CStr::from_ptr(symbol) }.to_string_lossy();
+    let asked = unsafe { text(symbol, "symbol") }?.to_string_lossy();
     let name = match &*asked {
         "hipGetDeviceProperties" if version >= R0600_VERSION => "hipGetDevicePropertiesR0600",
         name => name,

@@ -15,6 +15,7 @@ use ferrowave_hip_abi::{
 use super::{
     allocation::wait_for_devices,
     error::{Failure, out, read},
+    list::list,
     objects::mapping::{self, Memory, Span},
     runtime::{Device, Runtime},
 };
@@ -218,25 +219,19 @@ pub(super) unsafe fn hipMemSetAccess(
     count: usize,
 ) -> Result<(), Failure> {
     let span = span(address, bytes)?;
-    if list.is_null() || count == 0 {
-        return Err(Failure::value(format_args!(
-            "{count} accesses at {list:p} are no list"
-        )));
+    if count == 0 {
+        return Err(Failure::value("desc has no accesses"));
     }
-    let access = (0..count).map(|index| {
-        // SAFETY: HIP's contract: the list has `count` elements.
-        let access = unsafe { list.add(index).read_unaligned() };
-        match access.flags {
-            Access::hipMemAccessFlagsProtNone
-            | Access::hipMemAccessFlagsProtRead
-            | Access::hipMemAccessFlagsProtReadWrite => {
-                Ok((located(access.location)?, access.flags))
-            }
-            other => Err(Failure::value(format_args!(
-                "the access is {}, but must be 0 (none), 1 (read) or 3 (read and write)",
-                other.0
-            ))),
-        }
+    // SAFETY: HIP's contract: the list has `count` elements.
+    let access = unsafe { self::list(list, count, "desc") }?.into_iter();
+    let access = access.map(|access| match access.flags {
+        Access::hipMemAccessFlagsProtNone
+        | Access::hipMemAccessFlagsProtRead
+        | Access::hipMemAccessFlagsProtReadWrite => Ok((located(access.location)?, access.flags)),
+        other => Err(Failure::value(format_args!(
+            "the access is {}, but must be 0 (none), 1 (read) or 3 (read and write)",
+            other.0
+        ))),
     });
     let access = access.collect::<Result<Vec<_>, _>>()?;
     wait_for_devices()?;

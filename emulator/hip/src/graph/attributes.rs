@@ -6,7 +6,7 @@ use ferrowave_hip_abi::{hipAccessPolicyWindow, hipError_t, hipGraphNode_t};
 
 use super::nodes::other_kind;
 use crate::{
-    error::Failure,
+    error::{Failure, present},
     objects::{
         graph::{Attribute, Node, with_node},
         operation::Operation,
@@ -37,15 +37,13 @@ impl Attribute {
     /// # Safety
     /// `value` has the attribute's type.
     unsafe fn read(id: c_uint, value: *const c_void) -> Result<Self, Failure> {
-        if value.is_null() {
-            return Err(Failure::value("value is null"));
-        }
+        present(value, "value")?;
         // SAFETY: guaranteed by the caller.
         unsafe {
             match id {
-                WINDOW => window(value.cast::<hipAccessPolicyWindow>().read()),
-                COOPERATIVE => Ok(Attribute::Cooperative(value.cast::<c_int>().read())),
-                PRIORITY => match value.cast::<c_int>().read() {
+                WINDOW => window(value.cast::<hipAccessPolicyWindow>().read_unaligned()),
+                COOPERATIVE => Ok(Attribute::Cooperative(value.cast::<c_int>().read_unaligned())),
+                PRIORITY => match value.cast::<c_int>().read_unaligned() {
                     priority @ -1..=1 => Ok(Attribute::Priority(priority)),
                     priority => Err(Failure::value(format_args!(
                         "the priority is {priority}, but must be from -1 (high) to 1 (low)"
@@ -61,15 +59,13 @@ impl Attribute {
     /// # Safety
     /// `value` is null or has the attribute's type.
     unsafe fn write(&self, value: *mut c_void) -> Result<(), Failure> {
-        if value.is_null() {
-            return Err(Failure::value("value is null"));
-        }
+        present(value, "value")?;
         // SAFETY: guaranteed by the caller.
         unsafe {
             match *self {
-                Attribute::Window(window) => value.cast::<hipAccessPolicyWindow>().write(window),
+                Attribute::Window(window) => value.cast::<hipAccessPolicyWindow>().write_unaligned(window),
                 Attribute::Cooperative(number) | Attribute::Priority(number) => {
-                    value.cast::<c_int>().write(number);
+                    value.cast::<c_int>().write_unaligned(number);
                 }
             }
         }

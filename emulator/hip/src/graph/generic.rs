@@ -21,7 +21,7 @@ use super::{
         hipGraphMemcpyNodeSetParams, hipGraphMemsetNodeSetParams,
     },
 };
-use crate::error::Failure;
+use crate::error::{Failure, present};
 
 /// Offset of the copy in the parameters of a copy node, behind its flags and reserved words (`hipMemcpyNodeParams`).
 const COPY: usize = 16;
@@ -30,11 +30,14 @@ const COPY: usize = 16;
 struct Parameters(*mut hipGraphNodeParams);
 
 impl Parameters {
-    /// Rejects null.
+    /// Rejects a pointer that cannot be to a struct.
     fn new(parameters: *mut hipGraphNodeParams) -> Result<Self, Failure> {
-        match parameters.is_null() {
-            true => Err(Failure::value("nodeParams is null")),
-            false => Ok(Parameters(parameters)),
+        present(parameters, "nodeParams")?;
+        match parameters.is_aligned() {
+            true => Ok(Parameters(parameters)),
+            false => Err(Failure::value(format_args!(
+                "nodeParams is {parameters:p}, which is not aligned"
+            ))),
         }
     }
 

@@ -12,13 +12,13 @@ use std::{
 
 use ferrowave_hip_abi::{
     hipDeviceptr_t, hipError_t, hipGraph_t, hipGraphMemAttributeType as Attribute, hipGraphNode_t,
-    hipMemAccessDesc, hipMemAccessFlags, hipMemAllocNodeParams, hipMemLocation, hipMemLocationType,
-    hipMemPoolProps,
+    hipMemAccessFlags, hipMemAllocNodeParams, hipMemLocation, hipMemLocationType, hipMemPoolProps,
 };
 
 use super::nodes::{add, other_kind};
 use crate::{
     error::{Failure, out, read},
+    list::list,
     objects::{
         graph::{Graph, graph, graph_of, with_node},
         graph_memory::GraphMemory,
@@ -129,13 +129,10 @@ unsafe fn device_of(parameters: &hipMemAllocNodeParams) -> Result<Arc<Device>, F
     }
     let device = Runtime::get().device(properties.location.id);
     let device = device.map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))?;
-    if parameters.accessDescs.is_null() && parameters.accessDescCount > 0 {
-        return Err(Failure::value("accessDescs is null"));
-    }
-    for index in 0..parameters.accessDescCount {
-        // SAFETY: guaranteed by the caller.
-        let access: hipMemAccessDesc =
-            unsafe { parameters.accessDescs.add(index).read_unaligned() };
+    let (first, count) = (parameters.accessDescs, parameters.accessDescCount);
+    // SAFETY: guaranteed by the caller.
+    let accesses = unsafe { list(first, count, "accessDescs") }?;
+    for (index, access) in accesses.iter().enumerate() {
         let is_own = access.location.r#type == hipMemLocationType::hipMemLocationTypeDevice
             && access.location.id == device.ordinal;
         if !is_own || access.flags != hipMemAccessFlags::hipMemAccessFlagsProtReadWrite {

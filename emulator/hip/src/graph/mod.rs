@@ -27,6 +27,7 @@ use ferrowave_hip_abi::{hipGraph_t, hipGraphNode_t};
 
 use super::{
     error::{Failure, out},
+    list::list,
     objects::graph::{GRAPHS, Graph, Node, forget, graph, graph_of, listed},
 };
 
@@ -116,23 +117,16 @@ unsafe fn edges(
     to: *const hipGraphNode_t,
     count: usize,
 ) -> Result<Vec<(usize, usize)>, Failure> {
-    let mut edges = Vec::new();
-    if count > 0 && (from.is_null() || to.is_null()) {
-        return Err(Failure::value(format_args!(
-            "a list of {count} nodes is null"
-        )));
-    }
-    for index in 0..count {
-        // SAFETY: guaranteed by the caller.
-        let (from, to) = unsafe {
-            (
-                listed(graph, from.add(index), 1)?,
-                listed(graph, to.add(index), 1)?,
-            )
-        };
-        edges.push((from[0], to[0]));
-    }
-    Ok(edges)
+    // SAFETY: guaranteed by the caller.
+    let (from, to) = unsafe { (list(from, count, "from")?, list(to, count, "to")?) };
+    let pairs = from.into_iter().zip(to);
+    pairs
+        .map(|(from, to)| {
+            // SAFETY: both are lists of one node.
+            let (from, to) = unsafe { (listed(graph, &from, 1)?, listed(graph, &to, 1)?) };
+            Ok((from[0], to[0]))
+        })
+        .collect()
 }
 
 pub(super) unsafe fn hipGraphRemoveDependencies(

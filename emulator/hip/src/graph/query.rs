@@ -6,6 +6,7 @@ use ferrowave_hip_abi::{hipGraph_t, hipGraphNode_t, hipGraphNodeType};
 
 use crate::{
     error::{Failure, out, read},
+    list::has_room,
     objects::graph::{Graph, graph, graph_of, with_node},
 };
 
@@ -17,6 +18,7 @@ use crate::{
 unsafe fn give(ids: &[usize], list: *mut hipGraphNode_t, count: *mut usize) -> Result<(), Failure> {
     if !list.is_null() {
         let room = read!(count);
+        has_room(list, room, "the list of nodes")?;
         for index in 0..room {
             let id = ids.get(index).copied().unwrap_or_default();
             // SAFETY: guaranteed by the caller.

@@ -16,6 +16,7 @@ use super::{operation::Operation, user_object::Held};
 use crate::{
     error::Failure,
     handles::{self, Handles},
+    list::list,
 };
 
 /// A node of a graph.
@@ -223,19 +224,11 @@ pub(crate) unsafe fn listed(
     list: *const hipGraphNode_t,
     count: usize,
 ) -> Result<Vec<usize>, Failure> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    if list.is_null() {
-        return Err(Failure::value(format_args!(
-            "the list of {count} nodes is null"
-        )));
-    }
+    // SAFETY: guaranteed by the caller.
+    let list = unsafe { self::list(list, count, "the list of nodes") }?;
     let nodes = graph.nodes();
     let mut ids = Vec::new();
-    for index in 0..count {
-        // SAFETY: guaranteed by the caller.
-        let id = unsafe { list.add(index).read_unaligned() }.addr();
+    for id in list.into_iter().map(|node| node.addr()) {
         if !nodes.iter().any(|node| node.id == id) {
             return Err(Failure::value(format_args!(
                 "{id:#x} is not a node of this graph"

@@ -21,8 +21,9 @@ use super::{
 };
 use crate::{
     check,
-    error::Failure,
+    error::{Failure, is_absent, present},
     limits::limits,
+    list::list,
     runtime::Device,
     timing,
     trace::{self, Rows},
@@ -66,6 +67,7 @@ unsafe fn from_parameters(
     function: &Function,
     parameters: *mut *mut c_void,
 ) -> Result<Vec<u8>, Failure> {
+    present(parameters, "the list of pointers to arguments")?;
     let arguments = &function.kernel.description().metadata.args;
     let mut bytes = Vec::new();
     let explicit = arguments
@@ -74,11 +76,7 @@ unsafe fn from_parameters(
     for (index, argument) in explicit.enumerate() {
         // SAFETY: the caller guarantees a pointer for each argument.
         let value = unsafe { parameters.add(index).read_unaligned() };
-        if value.is_null() {
-            return Err(Failure::value(format_args!(
-                "the pointer to argument {index} is null"
-            )));
-        }
+        present(value, format_args!("the pointer to argument {index}"))?;
         let (offset, size) = (argument.offset as usize, argument.size as usize);
         // SAFETY: the caller guarantees that it points to the argument's value.
         let value = unsafe { slice::from_raw_parts(value.cast::<u8>(), size) };
@@ -95,6 +93,7 @@ unsafe fn from_parameters(
 /// # Safety
 /// `extra` is a list of markers and values that ends with `HIP_LAUNCH_PARAM_END`; the buffer that it names is valid.
 unsafe fn from_extra(extra: *mut *mut c_void) -> Result<Vec<u8>, Failure> {
+    present(extra, "extra")?;
     let (mut buffer, mut size) = (None, None);
     let mut index = 0;
     let mut next = || {
@@ -118,14 +117,14 @@ unsafe fn from_extra(extra: *mut *mut c_void) -> Result<Vec<u8>, Failure> {
     }
     let size = match size {
         // SAFETY: the caller guarantees that the marker's value points to the size.
-        Some(size) if !size.is_null() => unsafe { size.cast::<usize>().read_unaligned() },
+        Some(size) if !is_absent(size) => unsafe { size.cast::<usize>().read_unaligned() },
         _ => return Err(Failure::value("extra does not state the buffer's size")),
     };
     match buffer {
         _ if size == 0 => Ok(Vec::new()),
-        Some(buffer) if !buffer.is_null() && isize::try_from(size).is_ok() => {
+        Some(buffer) if !buffer.is_null() => {
             // SAFETY: the caller guarantees a buffer of that size.
-            Ok(unsafe { slice::from_raw_parts(buffer.cast::<u8>(), size) }.to_vec())
+            unsafe { list(buffer.cast::<u8>(), size, "extra's buffer") }
         }
         _ => Err(Failure::value(format_args!(
             "extra has no buffer for {size} bytes of arguments"

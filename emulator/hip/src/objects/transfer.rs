@@ -1,11 +1,14 @@
 //! Copies and memsets of rows and layers: checked when they are submitted, run in stream order.
 
-use std::{slice, sync::Arc};
+use std::{ptr, slice, sync::Arc};
 
 use ferrowave_hip_abi::{hipError_t, hipMemcpyKind};
 
 use super::owner::{AddressOwner, owner_of};
-use crate::error::Failure;
+use crate::{
+    error::{Failure, present},
+    list::has_room,
+};
 
 /// Size of the pieces copied between devices, in bytes.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -101,10 +104,14 @@ impl Side {
     /// Whether the region starts in an allocation, which must then contain all of it.
     fn check(self, extent: Extent, must: bool, what: &str) -> Result<bool, Failure> {
         let address = self.address;
-        if address == 0 {
-            return Err(Failure::value(format_args!("the {what} is null")));
-        }
+        let pointer = ptr::without_provenance::<u8>(address as usize);
+        present(pointer, format_args!("the {what}"))?;
         let span = self.span(extent, what)?;
+        if address.checked_add(span as u64).is_none() {
+            return Err(Failure::value(format_args!(
+                "{span} bytes at {address:#x} are beyond the end of all memory"
+            )));
+        }
         match owner_of(address)? {
             AddressOwner::Device(device, _) => {
                 let found = device
@@ -125,7 +132,10 @@ impl Side {
             AddressOwner::Host if must => Err(Failure::value(format_args!(
                 "the {what} {address:#x} is not in device memory"
             ))),
-            AddressOwner::Host => Ok(false),
+            AddressOwner::Host => {
+                has_room(pointer, span, what)?;
+                Ok(false)
+            }
         }
     }
 
@@ -218,7 +228,7 @@ impl Transfer {
         }
         let to_device = matches!(owner_of(self.to.address), Ok(AddressOwner::Device(..)));
         if to_device && height == 1 && depth == 1 && width <= STAGED_BYTES {
-            let from = std::ptr::with_exposed_provenance::<u8>(self.from.address as usize);
+            let from = ptr::with_exposed_provenance::<u8>(self.from.address as usize);
             // SAFETY: the caller guarantees that it can be read.
             let bytes = unsafe { slice::from_raw_parts(from, width) }.to_vec();
             self.taken = Some(Arc::new(bytes));
@@ -249,8 +259,8 @@ impl Transfer {
         let source = device(self.from.address, from_device)?;
         let mut chunk = Vec::new();
         for (to, from) in self.to.rows(self.extent).zip(self.from.rows(self.extent)) {
-            let own_to = std::ptr::with_exposed_provenance_mut::<u8>(to as usize);
-            let own_from = std::ptr::with_exposed_provenance::<u8>(from as usize);
+            let own_to = ptr::with_exposed_provenance_mut::<u8>(to as usize);
+            let own_from = ptr::with_exposed_provenance::<u8>(from as usize);
             match (&target, &source) {
                 (Some(target), Some(source)) if Arc::ptr_eq(target, source) => {
                     target.memory.copy(to, from, width)?;

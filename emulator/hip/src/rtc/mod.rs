@@ -31,7 +31,6 @@ use std::{
     ffi::{CStr, CString, c_char, c_int, c_uint, c_void},
     fs,
     ptr::{self, NonNull},
-    slice,
     sync::{Arc, LazyLock},
 };
 
@@ -45,8 +44,9 @@ use self::{
     program::Program,
 };
 use super::{
-    error::{RtcFailure, out, text},
+    error::{RtcFailure, optional_text, out, present, text},
     handles::Handles,
+    list::list,
     runtime::Runtime,
 };
 
@@ -84,33 +84,10 @@ fn current_target() -> Result<CString, String> {
     Ok(options::isa(device.target().as_bytes()))
 }
 
-/// The elements of an array that a caller passed.
+/// Like [`list`], for C strings.
 ///
 /// # Safety
-/// `array` is null or has `count` elements.
-unsafe fn elements<T: Copy>(
-    array: *const T,
-    count: usize,
-    what: &str,
-) -> Result<Vec<T>, RtcFailure> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    if array.is_null() {
-        return Err(RtcFailure::input(format_args!(
-            "{what} is null, but must have {count} elements"
-        )));
-    }
-    // SAFETY: the caller guarantees the length. The read is unaligned, because C callers may neglect alignment.
-    Ok((0..count)
-        .map(|i| unsafe { array.add(i).read_unaligned() })
-        .collect())
-}
-
-/// Like [`elements`], for C strings.
-///
-/// # Safety
-/// As for [`elements`]; each element is null or a C string.
+/// As for [`list`]; each element is null or a C string.
 unsafe fn texts<'a>(
     array: *const *const c_char,
     count: c_int,
@@ -119,7 +96,7 @@ unsafe fn texts<'a>(
     let count = usize::try_from(count)
         .map_err(|_| RtcFailure::input(format_args!("{count} is not a number of {what}")))?;
     // SAFETY: the caller upholds the same contract.
-    let pointers = unsafe { elements(array, count, what) }?;
+    let pointers = unsafe { list(array, count, what) }?;
     let texts = pointers.into_iter().enumerate();
     // SAFETY: the caller guarantees C strings.
     texts
@@ -130,6 +107,7 @@ unsafe fn texts<'a>(
 /// A caller's buffer for bytes of a program. It is checked before the program is, as in CLR (`hiprtcGetCode`,
 /// `hiprtcGetBitcode` and `hiprtcGetProgramLog` in `hiprtc.cpp`).
 fn buffer(to: *mut c_char, what: &str) -> Result<NonNull<u8>, RtcFailure> {
+    present(to, what)?;
     NonNull::new(to.cast()).ok_or_else(|| RtcFailure::input(format_args!("{what} is null")))
 }
 
@@ -175,7 +153,7 @@ pub(super) unsafe fn hiprtcCreateProgram(
     let (source, name, headers, names) = unsafe {
         (
             text(source, "src")?,
-            (!name.is_null()).then(|| CStr::from_ptr(name)),
+            optional_text(name, "name")?,
             texts(headers, count, "headers")?,
             texts(names, count, "includeNames")?,
         )
@@ -200,7 +178,7 @@ pub(super) unsafe fn hiprtcCompileProgram(
 
 pub(super) unsafe fn hiprtcDestroyProgram(program: *mut hiprtcProgram) -> Result<(), RtcFailure> {
     // SAFETY: HIP's contract: null or one handle.
-    let handle = unsafe { elements(program, 1, "prog") }?[0];
+    let handle = unsafe { list(program, 1, "prog") }?[0];
     let gone = PROGRAMS.remove(handle.addr());
     gone.map(drop).ok_or_else(|| no_program(handle))
 }
@@ -324,8 +302,8 @@ unsafe fn link_options(
     // SAFETY: the caller upholds the same contract.
     let (options, values) = unsafe {
         (
-            elements(options, count as usize, "option_ptr")?,
-            elements(values, count as usize, "option_vals_pptr")?,
+            list(options, count as usize, "option_ptr")?,
+            list(values, count as usize, "option_vals_pptr")?,
         )
     };
     for (option, value) in options.into_iter().zip(values) {
@@ -392,17 +370,17 @@ pub(super) unsafe fn hiprtcLinkAddData(
 ) -> Result<(), RtcFailure> {
     let link = self::link(link)?;
     let kind = link::kind(input)?;
-    if image.is_null() || bytes == 0 {
-        return Err(RtcFailure::input("the image is null or empty"));
+    if bytes == 0 {
+        return Err(RtcFailure::input("the image is empty"));
     }
     // SAFETY: HIP's contract: that many bytes, and a C string or null.
     let (bytes, name) = unsafe {
         (
-            slice::from_raw_parts(image.cast::<u8>(), bytes),
-            (!name.is_null()).then(|| CStr::from_ptr(name)),
+            list(image.cast::<u8>(), bytes, "image")?,
+            optional_text(name, "name")?,
         )
     };
-    link.lock().add(kind, name, bytes.to_vec());
+    link.lock().add(kind, name, bytes);
     Ok(())
 }
 

@@ -217,7 +217,7 @@ fn links_take_bitcode_only() {
             ptr::null_mut(),
             none,
         );
-        fails(code, input, "null or empty");
+        fails(code, input, "image is null");
         assert_eq!(hiprtcLinkDestroy(link), hiprtcResult::HIPRTC_SUCCESS);
         fails(hiprtcLinkDestroy(link), input, "is not a link state");
     }

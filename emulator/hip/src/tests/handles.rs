@@ -129,44 +129,47 @@ fn null_results_are_refused() {
     let image = code_object(Gpu::Gfx942).as_ptr().cast();
     let device = device.0;
     let (mut free, mut event) = (0, ptr::null_mut());
-    let null = ptr::null_mut::<u64>();
     let attribute = hipDeviceAttribute_t::hipDeviceAttributeWarpSize;
     let registers = hipFunction_attribute::HIP_FUNC_ATTRIBUTE_NUM_REGS;
-    // SAFETY: the pointers are null.
-    let codes = unsafe {
-        succeeds(hipEventCreate(&mut event));
-        [
-            hipDriverGetVersion(null.cast()),
-            hipRuntimeGetVersion(null.cast()),
-            hipGetProcAddress(c"hipInit".as_ptr(), null.cast(), 600, 0, null.cast()),
-            hipGetProcAddress(ptr::null(), (&raw mut free).cast(), 600, 0, null.cast()),
-            hipGetDeviceCount(null.cast()),
-            hipDeviceGet(null.cast(), device),
-            hipDeviceGetName(null.cast(), 100, device),
-            hipDeviceTotalMem(null.cast(), device),
-            hipDeviceGetAttribute(null.cast(), attribute, device),
-            hipGetDevicePropertiesR0600(null.cast(), device),
-            hipGetDevicePropertiesR0000(null.cast(), device),
-            hipGetDeviceProperties(null.cast(), device),
-            hipGetDevice(null.cast()),
-            hipMalloc(null.cast(), 4),
-            hipHostMalloc(null.cast(), 4, 0),
-            hipModuleLoad(null.cast(), c"file".as_ptr()),
-            hipModuleLoad((&raw mut free).cast(), ptr::null()),
-            hipModuleLoadData(null.cast(), image),
-            hipModuleGetFunction(null.cast(), module, c"add".as_ptr()),
-            hipModuleGetGlobal(null.cast(), null.cast(), module, ptr::null()),
-            hipFuncGetAttribute(null.cast(), registers, function),
-            hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(null.cast(), function, 64, 0),
-            hipStreamCreate(null.cast()),
-            hipStreamCreateWithFlags(null.cast(), 0),
-            hipEventCreate(null.cast()),
-            hipEventCreateWithFlags(null.cast(), 0),
-            hipEventElapsedTime(null.cast(), event, event),
-        ]
-    };
-    for (index, code) in codes.into_iter().enumerate() {
-        assert_eq!(code, hipError_t::hipErrorInvalidValue, "call {index}");
+    // Null, and a number that is no address of memory.
+    for address in [0, 8] {
+        let null = ptr::without_provenance_mut::<u64>(address);
+        // SAFETY: no memory is at the pointers.
+        let codes = unsafe {
+            succeeds(hipEventCreate(&mut event));
+            [
+                hipDriverGetVersion(null.cast()),
+                hipRuntimeGetVersion(null.cast()),
+                hipGetProcAddress(c"hipInit".as_ptr(), null.cast(), 600, 0, null.cast()),
+                hipGetProcAddress(ptr::null(), (&raw mut free).cast(), 600, 0, null.cast()),
+                hipGetDeviceCount(null.cast()),
+                hipDeviceGet(null.cast(), device),
+                hipDeviceGetName(null.cast(), 100, device),
+                hipDeviceTotalMem(null.cast(), device),
+                hipDeviceGetAttribute(null.cast(), attribute, device),
+                hipGetDevicePropertiesR0600(null.cast(), device),
+                hipGetDevicePropertiesR0000(null.cast(), device),
+                hipGetDeviceProperties(null.cast(), device),
+                hipGetDevice(null.cast()),
+                hipMalloc(null.cast(), 4),
+                hipHostMalloc(null.cast(), 4, 0),
+                hipModuleLoad(null.cast(), c"file".as_ptr()),
+                hipModuleLoad((&raw mut free).cast(), ptr::null()),
+                hipModuleLoadData(null.cast(), image),
+                hipModuleGetFunction(null.cast(), module, c"add".as_ptr()),
+                hipModuleGetGlobal(null.cast(), null.cast(), module, ptr::null()),
+                hipFuncGetAttribute(null.cast(), registers, function),
+                hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(null.cast(), function, 64, 0),
+                hipStreamCreate(null.cast()),
+                hipStreamCreateWithFlags(null.cast(), 0),
+                hipEventCreate(null.cast()),
+                hipEventCreateWithFlags(null.cast(), 0),
+                hipEventElapsedTime(null.cast(), event, event),
+            ]
+        };
+        for (index, code) in codes.into_iter().enumerate() {
+            assert_eq!(code, hipError_t::hipErrorInvalidValue, "call {index} with {address}");
+        }
     }
 }
 

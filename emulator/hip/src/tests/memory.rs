@@ -140,7 +140,7 @@ fn fills_stay_inside() {
         fails(
             hipMemset(ptr::without_provenance_mut(8), 0, 1),
             INVALID,
-            "not in device memory",
+            "no address of memory",
         );
         // The failed calls wrote nothing.
         assert_eq!(contents(data, 2), [0xcdcd_cdcd, u32::MAX - 1]);

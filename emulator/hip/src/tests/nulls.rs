@@ -15,7 +15,7 @@ const CHILD: &str = "FERROWAVE_TEST_NULLS";
 struct Arguments {
     /// Handles.
     handle: usize,
-    /// Other addresses: null, or that of zeros.
+    /// Other addresses: null, one below the first page, or that of zeros.
     address: usize,
     /// Numbers.
     number: u8,
@@ -41,13 +41,18 @@ const HANDLES: [&str; 16] = [
     "ihiprtcLinkState",
 ];
 
+/// Whether these are what handles point to.
+fn is_handle(pointee: &str) -> bool {
+    HANDLES.contains(&pointee)
+}
+
 /// Length of the zeros in words, larger than any struct that a call accesses.
 const WORDS: usize = 1 << 12;
 
 impl Arguments {
     /// Clears what calls have written, so that a list of pointers contains only nulls.
     fn clear(self) {
-        if self.address != 0 {
+        if self.address > 1 {
             let words = ptr::with_exposed_provenance_mut::<u64>(self.address);
             // SAFETY: the test's memory has that length.
             unsafe { words.write_bytes(0, WORDS) }
@@ -64,7 +69,7 @@ impl Arguments {
         unsafe {
             if name.starts_with('*') {
                 let inner = name.rsplit("::").next().unwrap_or_default();
-                let is_handle = name.matches('*').count() == 1 && HANDLES.contains(&inner);
+                let is_handle = name.matches('*').count() == 1 && is_handle(inner);
                 let word = if is_handle { self.handle } else { self.address };
                 pointer.cast::<usize>().write(word);
             } else if matches!(name, "u8" | "u16" | "i32" | "u32" | "u64" | "usize") {
@@ -109,16 +114,12 @@ fn the_child_calls_everything() {
     succeeds(unsafe { hipStreamDestroy(stale) });
     for number in [0, 1] {
         for handle in [0, stale.addr(), 3, usize::MAX & !7] {
-            for is_null in [true, false] {
+            for absent in [Some(0), Some(1), None] {
                 // Leaked, because calls may keep the address.
                 let zeros = vec![0_u64; WORDS].leak();
                 call_all(Arguments {
                     handle,
-                    address: if is_null {
-                        0
-                    } else {
-                        zeros.as_mut_ptr().expose_provenance()
-                    },
+                    address: absent.unwrap_or_else(|| zeros.as_mut_ptr().expose_provenance()),
                     number,
                 });
             }

@@ -305,8 +305,10 @@ fn a_mask_of_compute_units_is_kept() {
         let short = hipExtStreamGetCUMask(ptr::null_mut(), 3, mask.as_mut_ptr());
         fails(short, value, "104 compute units need 4");
         let mut stream = ptr::null_mut();
+        let long = hipExtStreamCreateWithCUMask(&mut stream, u32::MAX, mask.as_ptr());
+        fails(long, value, "no 4294967295 elements");
         let empty = hipExtStreamCreateWithCUMask(&mut stream, 0, mask.as_ptr());
-        fails(empty, value, "null or empty");
+        fails(empty, value, "is empty");
     }
 }
 

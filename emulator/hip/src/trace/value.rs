@@ -15,6 +15,7 @@ use ferrowave_hip_abi::{
     hipModule_t, hipStream_t,
 };
 
+use crate::error::is_absent;
 use ferrowave_emulator::memory::DeviceMemory;
 
 /// Maximum bytes of a text that are shown.
@@ -81,6 +82,9 @@ impl ByValue for Argument<*const c_char> {
         if self.0.is_null() {
             return "null".to_owned();
         }
+        if is_absent(self.0) {
+            return format!("{:p}", self.0);
+        }
         // SAFETY: the caller of the HIP function guarantees a C string.
         let text = unsafe { CStr::from_ptr(self.0) }.to_bytes();
         let shown = String::from_utf8_lossy(&text[..text.len().min(TEXT_BYTES)]);
@@ -109,7 +113,7 @@ macro_rules! places {
     ($($type:ty)*) => {$(
         impl FirstOfPointer for Argument<*mut $type> {
             fn first(&self) -> Option<String> {
-                if self.0.is_null() {
+                if is_absent(self.0) {
                     return None;
                 }
                 // SAFETY: a successful call has written a result through a first argument of this type.
