@@ -98,7 +98,9 @@ impl Instruction {
 
     /// The bits of the `index`-th data register that a store writes.
     pub fn stored_bits(&self, index: usize) -> u32 {
-        (self.row.takes >> (32 * index)) as u32
+        // Rows that leave out bits have at most four registers of data.
+        let bits = self.row.takes.checked_shr(32 * index as u32);
+        bits.map_or(u32::MAX, |bits| bits as u32)
     }
 
     /// Whether it returns a result to registers.

@@ -636,6 +636,18 @@ pub mod run {
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
+    pub enum BlockGlobal {
+        global_load_block, global_store_block,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum BlockScratch {
+        scratch_load_block, scratch_store_block,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
     pub enum CompareClass {
         v_cmp_class_f16, v_cmp_class_f32, v_cmp_class_f64, v_cmpx_class_f16, v_cmpx_class_f32, v_cmpx_class_f64,
     }
@@ -741,6 +753,12 @@ pub mod run {
     #[repr(u8)]
     pub enum GlobalByLane {
         global_load_addtid_b32, global_store_addtid_b32,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum GlobalTranspose {
+        global_load_tr_b128, global_load_tr_b64,
     }
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -1153,29 +1171,29 @@ pub mod run {
     /// The function that runs an operation, and which of the function's operations it is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Run {
-        BufferAtomic(Atomic), BufferAtomic64(Atomic), BufferLoad(Load), BufferStore(Store), CompareClass(CompareClass),
-        CompareFloats(Floats), CompareIntegers(Integers), Control(Control), ConvertFloats(ConvertFloats),
-        ConvertIntegers(ConvertIntegers), ConvertPacking(ConvertPacking), Cube(Cube), FlatAtomic(Atomic),
-        FlatAtomic64(Atomic), FlatLoad(Load), FlatStore(Store), Float32Arithmetic(Float32Arithmetic),
-        Float32Quotient(Float32Quotient), Float32Unary(Float32Unary), Float64Arithmetic(Float64Arithmetic),
-        Float64Other(Float64Other), Gfx950(Gfx950), GlobalAtomic(Atomic), GlobalAtomic64(Atomic),
-        GlobalByLane(GlobalByLane), GlobalLoad(Load), GlobalStore(Store), Gws(Gws), HalfArithmetic(HalfArithmetic),
-        HalfIntegers(HalfIntegers), HalfUnary(HalfUnary), HardwareRegisters(HardwareRegisters), ImageAccess(ImageAccess),
-        ImageSample(ImageSample), IntegerArithmetic(IntegerArithmetic), IntegerBits(IntegerBits),
-        IntegerLanes(IntegerLanes), IntegerWide(IntegerWide), LdsAtomic(Atomic), LdsAtomic64(Atomic),
-        LdsExchange(LdsExchange), LdsExchangeAtomic(Atomic), LdsExchangeAtomic64(Atomic), LdsLoad(Load),
-        LdsPairs(LdsPairs), LdsPermute(LdsPermute), LdsStore(Store), LdsTranspose(LdsTranspose),
-        MfmaDoubles(MfmaDoubles), MfmaEights(MfmaEights), MfmaHalves(MfmaHalves), MfmaIntegers(MfmaIntegers),
-        MfmaNarrow(MfmaNarrow), MfmaReduced(MfmaReduced), MfmaSingles(MfmaSingles), Mixed(Mixed),
-        NarrowingScaled(NarrowingScaled), NarrowingScaledPacked(NarrowingScaledPacked),
-        NarrowingUnscaled(NarrowingUnscaled), NarrowingWholeBlocks(NarrowingWholeBlocks), PackedDot(PackedDot),
-        PackedEights(PackedEights), PackedHalves(PackedHalves), PackedIntegers(PackedIntegers),
-        PackedSingles(PackedSingles), PermlaneSwap(PermlaneSwap), PseudoScalar(PseudoScalar), Refused(&'static str),
-        RowPermute(RowPermute), Sad(Sad), ScalarArithmetic(ScalarArithmetic), ScalarCompare(ScalarCompare),
-        ScalarConstant(ScalarConstant), ScalarFloatArithmetic(ScalarFloatArithmetic),
-        ScalarFloatConversions(ScalarFloatConversions), ScalarFloatFloats(Floats),
-        ScalarFloatRounding(ScalarFloatRounding), ScalarLogic(ScalarLogic), ScalarMemory(ScalarMemory),
-        ScalarMemoryAtomic(Atomic), ScalarMemoryAtomic64(Atomic), ScalarMoves(ScalarMoves),
+        BlockGlobal(BlockGlobal), BlockScratch(BlockScratch), BufferAtomic(Atomic), BufferAtomic64(Atomic),
+        BufferLoad(Load), BufferStore(Store), CompareClass(CompareClass), CompareFloats(Floats),
+        CompareIntegers(Integers), Control(Control), ConvertFloats(ConvertFloats), ConvertIntegers(ConvertIntegers),
+        ConvertPacking(ConvertPacking), Cube(Cube), FlatAtomic(Atomic), FlatAtomic64(Atomic), FlatLoad(Load),
+        FlatStore(Store), Float32Arithmetic(Float32Arithmetic), Float32Quotient(Float32Quotient),
+        Float32Unary(Float32Unary), Float64Arithmetic(Float64Arithmetic), Float64Other(Float64Other), Gfx950(Gfx950),
+        GlobalAtomic(Atomic), GlobalAtomic64(Atomic), GlobalByLane(GlobalByLane), GlobalLoad(Load), GlobalStore(Store),
+        GlobalTranspose(GlobalTranspose), Gws(Gws), HalfArithmetic(HalfArithmetic), HalfIntegers(HalfIntegers),
+        HalfUnary(HalfUnary), HardwareRegisters(HardwareRegisters), ImageAccess(ImageAccess), ImageSample(ImageSample),
+        IntegerArithmetic(IntegerArithmetic), IntegerBits(IntegerBits), IntegerLanes(IntegerLanes),
+        IntegerWide(IntegerWide), LdsAtomic(Atomic), LdsAtomic64(Atomic), LdsExchange(LdsExchange),
+        LdsExchangeAtomic(Atomic), LdsExchangeAtomic64(Atomic), LdsLoad(Load), LdsPairs(LdsPairs),
+        LdsPermute(LdsPermute), LdsStore(Store), LdsTranspose(LdsTranspose), MfmaDoubles(MfmaDoubles),
+        MfmaEights(MfmaEights), MfmaHalves(MfmaHalves), MfmaIntegers(MfmaIntegers), MfmaNarrow(MfmaNarrow),
+        MfmaReduced(MfmaReduced), MfmaSingles(MfmaSingles), Mixed(Mixed), NarrowingScaled(NarrowingScaled),
+        NarrowingScaledPacked(NarrowingScaledPacked), NarrowingUnscaled(NarrowingUnscaled),
+        NarrowingWholeBlocks(NarrowingWholeBlocks), PackedDot(PackedDot), PackedEights(PackedEights),
+        PackedHalves(PackedHalves), PackedIntegers(PackedIntegers), PackedSingles(PackedSingles),
+        PermlaneSwap(PermlaneSwap), PseudoScalar(PseudoScalar), Refused(&'static str), RowPermute(RowPermute), Sad(Sad),
+        ScalarArithmetic(ScalarArithmetic), ScalarCompare(ScalarCompare), ScalarConstant(ScalarConstant),
+        ScalarFloatArithmetic(ScalarFloatArithmetic), ScalarFloatConversions(ScalarFloatConversions),
+        ScalarFloatFloats(Floats), ScalarFloatRounding(ScalarFloatRounding), ScalarLogic(ScalarLogic),
+        ScalarMemory(ScalarMemory), ScalarMemoryAtomic(Atomic), ScalarMemoryAtomic64(Atomic), ScalarMoves(ScalarMoves),
         ScalarOneSource(ScalarOneSource), ScalarSaveExec(ScalarSaveExec), ScratchLoad(Load), ScratchStore(Store),
         TypedComponents(Components), WideningScaled(WideningScaled), WideningUnscaled(WideningUnscaled), Wmma(Wmma),
         WmmaSplit(WmmaSplit),

@@ -5,7 +5,7 @@ use ferrowave_gpu::{Family, Gpu};
 use super::{
     ACCUMULATORS, PRIVATE_APERTURE, SHARED_APERTURE,
     access::RECENT,
-    atomic,
+    atomic, block,
     buffer::{self, Buffers, typed},
     compare, control,
     convert::{self, narrowing, widening},
@@ -14,7 +14,7 @@ use super::{
     float::Arithmetic,
     float32, float64, gfx950,
     global::{self, Flat, Global},
-    gws, half, half_registers, hardware_registers, image, integer, jit,
+    global_transpose, gws, half, half_registers, hardware_registers, image, integer, jit,
     lanes::Binder,
     lds::{self, Lds},
     lds_exchange, lds_transpose,
@@ -282,6 +282,8 @@ impl<const C: usize> Compiler<'_, C> {
         let atomic = |op| atomic::detail(gpu, op);
         // What moves data across a whole wave in ways that only CDNA has.
         let wide = || b.for_64_lanes().ok_or(Refused);
+        // What only waves of 32 lanes have.
+        let narrow = || b.for_32_lanes().ok_or(Refused);
         let writes_exec = u8::from(i.writes_exec());
         let mut detail = 0;
         let mut with = |(handler, which)| {
@@ -365,6 +367,9 @@ impl<const C: usize> Compiler<'_, C> {
             Run::ScalarMemory(op) => scalar_memory::handler(b, op),
             Run::GlobalLoad(op) => with(transfer::load(op, i.keeps(), Global(b))),
             Run::GlobalByLane(op) => global::by_lane(b, op),
+            Run::GlobalTranspose(op) => global_transpose::handler(narrow()?, op),
+            Run::BlockGlobal(op) => block::global(b, op),
+            Run::BlockScratch(op) => block::scratch(b, op),
             Run::GlobalStore(op) => with(transfer::store(op, Global(b))),
             Run::FlatLoad(op) => with(transfer::load(op, i.keeps(), Flat(b))),
             Run::FlatStore(op) => with(transfer::store(op, Flat(b))),

@@ -26,7 +26,7 @@ pub(super) struct Flat<const C: usize>(pub(super) Binder<C>);
 /// Addresses of all lanes: a 64-bit register pair, or a scalar pair plus a 32-bit register; plus the instruction's
 /// offset.
 #[inline(always)]
-fn addresses<const C: usize>(w: &mut Wave<C>, o: &Operation) -> [D; C] {
+pub(super) fn addresses<const C: usize>(w: &mut Wave<C>, o: &Operation) -> [D; C] {
     let offset = D::splat(o.imm as u64);
     if o.src[2].kind == SourceKind::None {
         let pair = w.fetch64(0, &o.src[0]);
@@ -40,7 +40,7 @@ fn addresses<const C: usize>(w: &mut Wave<C>, o: &Operation) -> [D; C] {
 
 /// Runs `f` on the lanes' global memory.
 #[inline(always)]
-fn visit<const C: usize>(
+pub(super) fn visit<const C: usize>(
     w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
@@ -54,7 +54,7 @@ fn visit<const C: usize>(
 
 /// As [`visit`], at other addresses.
 #[inline(always)]
-fn visit_at<const C: usize>(
+pub(super) fn visit_at<const C: usize>(
     w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,

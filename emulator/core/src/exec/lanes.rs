@@ -58,12 +58,21 @@ pub(crate) fn mask_of<const C: usize>(mut f: impl FnMut(usize) -> M) -> u64 {
 impl<const C: usize> Binder<C> {
     /// The same for waves of 64 lanes, if these are.
     pub(crate) fn for_64_lanes(self) -> Option<Binder64> {
+        self.for_chunks()
+    }
+
+    /// The same for waves of 32 lanes, if these are.
+    pub(crate) fn for_32_lanes(self) -> Option<Binder<2>> {
+        self.for_chunks()
+    }
+
+    fn for_chunks<const ONLY: usize>(self) -> Option<Binder<ONLY>> {
         let Binder {
             level,
             plain,
             fast_sums,
         } = self;
-        (C == CHUNKS).then_some(Binder {
+        (C == ONLY).then_some(Binder {
             level,
             plain,
             fast_sums,

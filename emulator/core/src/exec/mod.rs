@@ -8,6 +8,7 @@ mod access;
 mod access_pattern;
 mod array;
 mod atomic;
+mod block;
 mod buffer;
 mod code;
 mod compare;
@@ -24,6 +25,7 @@ mod float64;
 mod format;
 mod gfx950;
 mod global;
+mod global_transpose;
 mod gpr_index;
 mod gws;
 mod half;
@@ -220,6 +222,19 @@ pub enum Stop {
 }
 
 impl Context<'_> {
+    /// Whether an instruction is one of the matrix cores.
+    fn is_matrix(&self, index: u32) -> bool {
+        let facts = self.facts(index);
+        facts.is_some_and(|facts| facts.category == Category::Matrix)
+    }
+
+    /// Notes the instruction of a fault, if there is one.
+    fn place_fault(&mut self, index: u32) {
+        if let Some(fault) = &mut self.fault {
+            fault.operation = index;
+        }
+    }
+
     /// The fault that a wave stopped with.
     pub fn take_fault(&mut self) -> Option<Box<Fault>> {
         self.fault.take()
@@ -301,18 +316,12 @@ fn run_while<O: Observer, const PLAIN: bool>(
             if flow == Flow::Next {
                 continue;
             }
-            if let Some(fault) = &mut context.fault {
-                fault.operation = wave.pc - 1;
-            }
+            context.place_fault(wave.pc - 1);
             break Some(Stop::Fault);
         }
         wave.pc = index + 1;
         left -= 1;
-        let is_skipped = || {
-            let facts = context.facts(index);
-            facts.is_some_and(|facts| facts.category == Category::Matrix)
-        };
-        let flow = if O::ACTIVE && observer.skips_matrix() && is_skipped() {
+        let flow = if O::ACTIVE && observer.skips_matrix() && context.is_matrix(index) {
             Flow::Next
         } else if PLAIN {
             // SAFETY: `Code` was compiled for a level that this computer has.
@@ -323,30 +332,26 @@ fn run_while<O: Observer, const PLAIN: bool>(
         if O::ACTIVE {
             observer.after(wave, context, index, flow);
         }
-        match flow {
-            Flow::Next => {}
-            Flow::Changed => {
-                if gpr_index::is_plain(wave) != PLAIN {
-                    break None;
-                }
-            }
-            Flow::End => break Some(Stop::Ended),
-            Flow::Barrier => break Some(Stop::Barrier),
-            Flow::Signal => break Some(Stop::Signal),
-            Flow::Yield => break Some(Stop::Yield),
+        let stop = match flow {
+            Flow::Next => continue,
+            Flow::Changed if gpr_index::is_plain(wave) == PLAIN => continue,
+            Flow::Changed => break None,
+            Flow::End => Stop::Ended,
+            Flow::Barrier => Stop::Barrier,
+            Flow::Signal => Stop::Signal,
+            Flow::Yield => Stop::Yield,
             Flow::Later => {
                 wave.pc = index;
                 left += 1;
-                break Some(Stop::Later);
+                Stop::Later
             }
-            Flow::Wait => break Some(Stop::Wait),
+            Flow::Wait => Stop::Wait,
             Flow::Fault => {
-                if let Some(fault) = &mut context.fault {
-                    fault.operation = index;
-                }
-                break Some(Stop::Fault);
+                context.place_fault(index);
+                Stop::Fault
             }
-        }
+        };
+        break Some(stop);
     };
     *budget = left;
     stop

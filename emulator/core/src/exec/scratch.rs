@@ -192,7 +192,7 @@ fn outside<const C: usize>(
 
 /// Offsets of a scratch instruction's lanes: a vector register, a scalar register, both or neither, plus a constant.
 #[inline(always)]
-fn offsets<const C: usize>(w: &Wave<C>, o: &Operation) -> [U; C] {
+pub(super) fn offsets<const C: usize>(w: &Wave<C>, o: &Operation) -> [U; C] {
     let scalar = match o.src[2].kind {
         SourceKind::None => 0,
         _ => w.read32(&o.src[2]),
@@ -213,11 +213,24 @@ fn visit<const C: usize>(
     bytes: u32,
     f: impl FnOnce(&mut Wave<C>, &mut Context<'_>, &Private<C>) -> Flow,
 ) -> Flow {
+    let offsets = offsets(w, o);
+    visit_at(w, c, offsets, bytes, f)
+}
+
+/// As [`visit`], at other offsets.
+#[inline(always)]
+pub(super) fn visit_at<const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    offsets: [U; C],
+    bytes: u32,
+    f: impl FnOnce(&mut Wave<C>, &mut Context<'_>, &Private<C>) -> Flow,
+) -> Flow {
     let exec = w.active();
     if exec == 0 {
         return Flow::Next;
     }
-    match Private::new(w, c, offsets(w, o), exec, bytes) {
+    match Private::new(w, c, offsets, exec, bytes) {
         Ok(private) => f(w, c, &private),
         Err(flow) => flow,
     }

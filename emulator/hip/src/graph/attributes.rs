@@ -42,7 +42,9 @@ impl Attribute {
         unsafe {
             match id {
                 WINDOW => window(value.cast::<hipAccessPolicyWindow>().read_unaligned()),
-                COOPERATIVE => Ok(Attribute::Cooperative(value.cast::<c_int>().read_unaligned())),
+                COOPERATIVE => Ok(Attribute::Cooperative(
+                    value.cast::<c_int>().read_unaligned(),
+                )),
                 PRIORITY => match value.cast::<c_int>().read_unaligned() {
                     priority @ -1..=1 => Ok(Attribute::Priority(priority)),
                     priority => Err(Failure::value(format_args!(
@@ -63,7 +65,9 @@ impl Attribute {
         // SAFETY: guaranteed by the caller.
         unsafe {
             match *self {
-                Attribute::Window(window) => value.cast::<hipAccessPolicyWindow>().write_unaligned(window),
+                Attribute::Window(window) => value
+                    .cast::<hipAccessPolicyWindow>()
+                    .write_unaligned(window),
                 Attribute::Cooperative(number) | Attribute::Priority(number) => {
                     value.cast::<c_int>().write_unaligned(number);
                 }

@@ -366,8 +366,9 @@ fn compare(gpus: &[Gpu]) {
             wave.set_lane_count(lanes);
         }
         for opcode in words::opcodes(gpu) {
-            // Pairs are only for waves of 32 lanes.
-            if reason(&opcode).is_some() || opcode.encoding == "vopd" && lanes == 64 {
+            // Pairs and transposing loads are only for waves of 32 lanes.
+            let is_narrow = opcode.encoding == "vopd" || opcode.name.starts_with("global_load_tr_");
+            if reason(&opcode).is_some() || is_narrow && lanes == 64 {
                 continue;
             }
             let mut runs = 0;

@@ -42,6 +42,7 @@ mod narrow_conversions;
 mod rarities;
 mod rdna;
 mod rdna4_matrices;
+mod rdna4_memory;
 mod sad;
 mod scalar_floats;
 mod scalars;

@@ -26,7 +26,14 @@ pub(super) fn run_words(gpu: Gpu, wave: &mut Wave, lanes: usize, text: &[u8], co
     run_words_on(gpu, &memory, wave, lanes, text, count);
 }
 
-fn run_words_on(gpu: Gpu, memory: &View, wave: &mut Wave, lanes: usize, text: &[u8], count: usize) {
+pub(super) fn run_words_on(
+    gpu: Gpu,
+    memory: &View,
+    wave: &mut Wave,
+    lanes: usize,
+    text: &[u8],
+    count: usize,
+) {
     let size = if lanes == 32 {
         Size::of::<2>()
     } else {
