@@ -173,7 +173,7 @@ impl Workspace {
             if let Some(rng) = &mut self.shuffle {
                 self.order.shuffle(rng);
             }
-            let (mut ran, mut slept, mut gave_way) = (false, false, false);
+            let mut round = Round::default();
             for &index in &self.order {
                 if let State::Queued(wait) = states[index] {
                     if !group.global_sync.is_some_and(|sync| sync.is_released(wait)) {
@@ -185,17 +185,8 @@ impl Workspace {
                 if states[index] != State::Ready {
                     continue;
                 }
-                ran = true;
-                let mut turn = group.turn(slice);
-                if O::ACTIVE {
-                    turn = turn.min(observer.turn());
-                }
-                if gave_way {
-                    turn = turn.min(READING_TURN);
-                }
-                if let Some(rng) = &mut self.shuffle {
-                    turn = turn.min(rng.random_range(1..=LONGEST_SHUFFLED_TURN));
-                }
+                round.ran = true;
+                let turn = turn(group, slice, observer, &mut self.shuffle, &round);
                 if turn == 0 {
                     observer.end(waves, context);
                     return Err(End::Limit);
@@ -211,42 +202,19 @@ impl Workspace {
                     observer.end(waves, context);
                     return Ok(Progress::Ended);
                 }
-                states[index] = match stop {
-                    Stop::Ended => State::Ended,
-                    Stop::Barrier => State::AtBarrier,
-                    Stop::Signal => {
-                        signalled(waves, index);
-                        State::Ready
-                    }
-                    Stop::Budget => State::Ready,
-                    Stop::Later => {
-                        gave_way = true;
-                        State::Ready
-                    }
-                    Stop::Yield => {
-                        slept = true;
-                        spent += SLEEP;
-                        if let Some(hostcalls) = &group.start.data.hostcalls {
-                            // Only a kernel that damaged the buffer causes an error. It then waits forever, as on a GPU.
-                            let _ = hostcalls.answer();
-                        }
-                        State::Ready
-                    }
-                    Stop::Wait => match waves[index].global_wait.take() {
-                        Some(wait) => State::Queued(wait),
-                        None => State::Ready,
-                    },
-                    Stop::Fault => {
-                        if let Some(fault) = context.take_fault() {
-                            observer.end(waves, context);
-                            return Err(End::Fault {
-                                wave: index as u32,
-                                fault,
-                            });
-                        }
-                        State::Ended
-                    }
-                };
+                if stop == Stop::Fault
+                    && let Some(fault) = context.take_fault()
+                {
+                    observer.end(waves, context);
+                    return Err(End::Fault {
+                        wave: index as u32,
+                        fault,
+                    });
+                }
+                if stop == Stop::Yield {
+                    spent += SLEEP;
+                }
+                states[index] = state_after(stop, index, group, waves, &mut round);
                 if is_complete(waves, states) {
                     complete(waves, states, behind_barrier, observer, context);
                 }
@@ -254,7 +222,7 @@ impl Workspace {
             if !states.contains(&State::Ready) {
                 if states.iter().any(|state| matches!(state, State::Queued(_))) {
                     // Waves at a barrier wait for these waves as well.
-                    if !ran {
+                    if !round.ran {
                         return Ok(Progress::Waits);
                     }
                 } else if states.contains(&State::AtBarrier) {
@@ -266,7 +234,7 @@ impl Workspace {
                     return Ok(Progress::Ended);
                 }
             }
-            if spent >= slice.instructions || slept && slice.ends_with_sleep {
+            if spent >= slice.instructions || round.slept && slice.ends_with_sleep {
                 return Ok(Progress::Ran);
             }
         }
@@ -302,6 +270,71 @@ impl Workspace {
             )),
             _ => None,
         })
+    }
+}
+
+/// What has happened since all waves could last run.
+#[derive(Default)]
+struct Round {
+    ran: bool,
+    slept: bool,
+    /// A wave lets the others read LDS before it writes there.
+    gave_way: bool,
+}
+
+/// The maximum number of instructions in a wave's next turn; 0 if a limit is reached.
+fn turn<O: Observer>(
+    group: &Group<'_>,
+    slice: Slice,
+    observer: &O,
+    shuffle: &mut Option<Pcg32>,
+    round: &Round,
+) -> u64 {
+    let mut turn = group.turn(slice);
+    if O::ACTIVE {
+        turn = turn.min(observer.turn());
+    }
+    if round.gave_way {
+        turn = turn.min(READING_TURN);
+    }
+    if let Some(rng) = shuffle {
+        turn = turn.min(rng.random_range(1..=LONGEST_SHUFFLED_TURN));
+    }
+    turn
+}
+
+/// The state of a wave that has stopped.
+fn state_after(
+    stop: Stop,
+    index: usize,
+    group: &Group<'_>,
+    waves: &mut [Wave],
+    round: &mut Round,
+) -> State {
+    match stop {
+        Stop::Ended | Stop::Fault => State::Ended,
+        Stop::Barrier => State::AtBarrier,
+        Stop::Signal => {
+            signalled(waves, index);
+            State::Ready
+        }
+        Stop::Budget => State::Ready,
+        Stop::Later => {
+            round.gave_way = true;
+            State::Ready
+        }
+        Stop::Yield => {
+            round.slept = true;
+            if let Some(hostcalls) = &group.start.data.hostcalls {
+                // Only a kernel that damaged the buffer causes an error. It then waits forever, as on a GPU.
+                let _ = hostcalls.answer();
+            }
+            State::Ready
+        }
+        Stop::Wait => match waves[index].global_wait.take() {
+            Some(wait) => State::Queued(wait),
+            None => State::Ready,
+        },
     }
 }
 
