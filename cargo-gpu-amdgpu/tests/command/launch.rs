@@ -292,7 +292,7 @@ fn panics_are_found() {
         let checked = launch("check");
         assert_eq!(checked.code, 3, "{checked:?}");
         let finding = message.split_once(" panicked").expect("a panic").1;
-        for part in [&format!("panicked{finding}"), "wave 0"] {
+        for part in ["panic: lane", &format!("panicked{finding}"), "wave 0"] {
             assert!(checked.stdout.contains(part), "{part}: {checked:?}");
         }
         // The handler's instruction has no source line, but the code object has.

@@ -54,7 +54,7 @@ pub(super) fn add(wave: &Wave, context: &Context<'_>, index: u32, findings: &mut
         FaultKind::Private { lane, .. } => {
             (Kind::OutOfBounds, one(*lane), None, fault.kind.to_string())
         }
-        FaultKind::Panic(panic) => (Kind::Fault, panic.lanes, None, panic.to_string()),
+        FaultKind::Panic(panic) => (Kind::Panic, panic.lanes, None, panic.to_string()),
         other => (Kind::Fault, 0, None, other.to_string()),
     };
     let single = Single {

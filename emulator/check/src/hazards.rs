@@ -221,88 +221,104 @@ impl Hazards {
         let Some(plan) = place.and_then(|place| self.plans.at(place)) else {
             return false;
         };
-        let history = &self.history;
+        let quiet = self.history.now - self.history.concerned >= LONGEST;
+        let readers = plan.readers.iter();
         let mut owes = false;
-        let quiet = history.now - history.concerned >= LONGEST;
-        for reader in &plan.readers {
-            if quiet && reader.is_ordinary() {
-                continue;
-            }
+        for reader in readers.filter(|reader| !(quiet && reader.is_ordinary())) {
             for register in reader.registers.iter() {
-                let Some(h) = history.registers.get(usize::from(register.0)) else {
-                    continue;
-                };
-                let mut check = |write: Write, owed: u64, did: &'static str| {
-                    let since = history.now - write.at;
-                    if write.at != 0 && since < owed {
-                        owes = true;
-                        report(
-                            index,
-                            wave,
-                            register,
-                            write.index,
-                            (since, owed),
-                            did,
-                            findings,
-                        );
-                    }
-                };
-                if history.now - h.vector.at < LONGEST
-                    && let Some(by) = self.plan(h.vector.index)
-                {
-                    let owed = owed_after_vector(&by.producer, reader, register);
-                    check(h.vector, owed, "writes it");
-                }
-                if history.now - h.matrix.at < LONGEST
-                    && let Some(Producer::Matrix(by)) =
-                        self.plan(h.matrix.index).map(|plan| &plan.producer)
-                {
-                    let same = h.matrix_first == reader.registers.first.0;
-                    check(
-                        h.matrix,
-                        owed_after_matrix(self.gpu, by, reader, same),
-                        "writes it",
-                    );
-                }
-                if history.now - h.matrix_source.at < LONGEST
-                    && let Some(Producer::Matrix(by)) =
-                        self.plan(h.matrix_source.index).map(|plan| &plan.producer)
-                {
-                    check(
-                        h.matrix_source,
-                        owed_after_source(self.gpu, by, reader),
-                        "reads it",
-                    );
-                }
-                check(h.scalar, reader.owed_after_scalar, "writes it");
-                check(h.stored, reader.owed_after_store, "stores it");
+                owes |= self.look_at(register, reader, index, wave, findings);
             }
         }
         if let Some((number, _)) = plan.hardware {
-            // LLVM's `GCNHazardRecognizer`: `s_getreg` and `s_setreg` require 2 after an `s_setreg` of the same
-            // register.
-            const OWED: u64 = 2;
-            let write = history.set[usize::from(number)];
-            let since = history.now - write.at;
-            if write.at != 0 && since < OWED {
-                owes = true;
-                let key = Key {
-                    kind: Kind::Hazard,
-                    index,
-                    other: Some(write.index),
-                };
-                findings.add(key, |workgroup| {
-                    example(
-                        index,
-                        wave,
-                        workgroup,
-                        format!("uses hardware register {number}"),
-                        (write.index, since, OWED, "sets it"),
-                    )
-                });
-            }
+            owes |= self.look_at_hardware(number, index, wave, findings);
         }
         owes
+    }
+
+    /// Reports hazards of reading a register. Returns whether there are any.
+    fn look_at(
+        &self,
+        register: Register,
+        reader: &Reader,
+        index: u32,
+        wave: &Wave,
+        findings: &mut Findings,
+    ) -> bool {
+        let history = &self.history;
+        let Some(h) = history.registers.get(usize::from(register.0)) else {
+            return false;
+        };
+        let mut owes = false;
+        let mut check = |write: Write, owed: u64, did: &'static str| {
+            let since = history.now - write.at;
+            if write.at != 0 && since < owed {
+                owes = true;
+                report(
+                    index,
+                    wave,
+                    register,
+                    write.index,
+                    (since, owed),
+                    did,
+                    findings,
+                );
+            }
+        };
+        let is_recent = |write: Write| history.now - write.at < LONGEST;
+        let matrix = |write: Write| match self.plan(write.index).map(|plan| &plan.producer) {
+            Some(Producer::Matrix(by)) if is_recent(write) => Some(by),
+            _ => None,
+        };
+        if is_recent(h.vector)
+            && let Some(by) = self.plan(h.vector.index)
+        {
+            let owed = owed_after_vector(&by.producer, reader, register);
+            check(h.vector, owed, "writes it");
+        }
+        if let Some(by) = matrix(h.matrix) {
+            let same = h.matrix_first == reader.registers.first.0;
+            let owed = owed_after_matrix(self.gpu, by, reader, same);
+            check(h.matrix, owed, "writes it");
+        }
+        if let Some(by) = matrix(h.matrix_source) {
+            let owed = owed_after_source(self.gpu, by, reader);
+            check(h.matrix_source, owed, "reads it");
+        }
+        check(h.scalar, reader.owed_after_scalar, "writes it");
+        check(h.stored, reader.owed_after_store, "stores it");
+        owes
+    }
+
+    /// Reports the hazard of using a hardware register. Returns whether there is one.
+    fn look_at_hardware(
+        &self,
+        number: u8,
+        index: u32,
+        wave: &Wave,
+        findings: &mut Findings,
+    ) -> bool {
+        // LLVM's `GCNHazardRecognizer`: `s_getreg` and `s_setreg` require 2 after an `s_setreg` of the same register.
+        const OWED: u64 = 2;
+        let write = self.history.set[usize::from(number)];
+        let since = self.history.now - write.at;
+        if write.at == 0 || since >= OWED {
+            return false;
+        }
+        let key = Key {
+            kind: Kind::Hazard,
+            index,
+            other: Some(write.index),
+        };
+        findings.add(key, |workgroup| {
+            example(
+                index,
+                wave,
+                workgroup,
+                format!("uses hardware register {number}"),
+                (write.index, since, OWED, "sets it"),
+            )
+        });
+        true
     }
 
     /// Adds an instruction that has run to the history.

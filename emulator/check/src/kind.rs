@@ -113,6 +113,8 @@ pub enum Kind {
     UninitializedRegister,
     /// Some waves of a workgroup skip a barrier at which others wait.
     SkippedBarrier,
+    /// A Rust kernel panics.
+    Panic,
     /// A wave cannot continue for another reason.
     Fault,
     /// The kernel's results depend on the order in which waves run or loads return.
@@ -121,7 +123,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 18] = [
+    pub const ALL: [Kind; 19] = [
         Kind::OutOfBounds,
         Kind::UseAfterFree,
         Kind::Misaligned,
@@ -138,6 +140,7 @@ impl Kind {
         Kind::Hazard,
         Kind::UninitializedRegister,
         Kind::SkippedBarrier,
+        Kind::Panic,
         Kind::Fault,
         Kind::ScheduleDependence,
     ];
@@ -161,6 +164,7 @@ impl Kind {
             Kind::Hazard => "missing-wait-states",
             Kind::UninitializedRegister => "uninitialized-register",
             Kind::SkippedBarrier => "skipped-barrier",
+            Kind::Panic => "panic",
             Kind::Fault => "fault",
             Kind::ScheduleDependence => "schedule-dependence",
         }
@@ -215,6 +219,7 @@ impl Kind {
             Kind::SkippedBarrier => {
                 "Some waves of a workgroup wait at a barrier that others have skipped."
             }
+            Kind::Panic => "A Rust kernel panicked.",
             Kind::Fault => "A wave could not continue.",
             Kind::ScheduleDependence => {
                 "The kernel's results depend on the order in which waves run or loads return."

@@ -27,8 +27,7 @@ pub(super) fn write(checks: &[Check], findings: &[Finding]) -> String {
 /// Whether the finding names a source line. A panic's text does; its instruction is the handler's, which has none.
 fn has_lines(finding: &Finding) -> bool {
     let place = finding.wave.instruction.as_ref();
-    let is_panic = finding.wave.what.starts_with("panicked at ");
-    is_panic || place.is_some_and(|place| !place.source.is_empty())
+    finding.kind == Kind::Panic || place.is_some_and(|place| !place.source.is_empty())
 }
 
 pub(super) fn finding(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result {

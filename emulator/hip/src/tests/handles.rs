@@ -168,7 +168,11 @@ fn null_results_are_refused() {
             ]
         };
         for (index, code) in codes.into_iter().enumerate() {
-            assert_eq!(code, hipError_t::hipErrorInvalidValue, "call {index} with {address}");
+            assert_eq!(
+                code,
+                hipError_t::hipErrorInvalidValue,
+                "call {index} with {address}"
+            );
         }
     }
 }
