@@ -520,6 +520,59 @@ fn what_is_not_there_is_said() {
     );
 }
 
+#[test]
+fn invalid_variables_are_invalid_requests() {
+    let variables = [
+        ("FERROWAVE_TIMEOUT", "soon"),
+        ("FERROWAVE_INSTRUCTION_LIMIT", "-1"),
+        ("FERROWAVE_MATRIX", "quick"),
+        ("FERROWAVE_TUNING", "maybe"),
+        ("FERROWAVE_CHECK", "race"),
+        ("FERROWAVE_CHECK_SEEDS", "many"),
+        ("FERROWAVE_CHECK_SCHEDULE", "first"),
+        ("FERROWAVE_TIMING", "MI1"),
+        ("FERROWAVE_TIMING_PARAMETERS", "/nowhere/parameters.toml"),
+    ];
+    let device = device();
+    let mut run = run(&device, &["--kernel", "naive"]);
+    run.extend(SIZE);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out").display().to_string();
+    let commands = [
+        run,
+        vec!["selftest", "--quick", "--out", &out],
+        vec!["report", "--sizes", "8", "--out", &out],
+        vec!["tune", "--sizes", "8"],
+        vec!["tune", "--gpu", "MI300X", "--out", &out],
+        vec!["calibrate"],
+    ];
+    for (variable, value) in variables {
+        for command in &commands {
+            let output = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
+                .env_remove("LD_LIBRARY_PATH")
+                .args(command)
+                .env_remove("FERROWAVE_DEVICE")
+                .env(variable, value)
+                .output()
+                .unwrap();
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(
+                output.status.code(),
+                Some(2),
+                "{variable}, {command:?}: {error}"
+            );
+            assert!(
+                error.contains(variable) && error.contains(value),
+                "{variable}, {command:?}: {error}"
+            );
+            assert!(
+                !folder.path().join("out").exists(),
+                "{variable}, {command:?}"
+            );
+        }
+    }
+}
+
 /// A computer whose driver lists an MI300X, and which has no HIP.
 #[test]
 fn a_gpu_that_hip_cannot_use_is_warned_about_once() {

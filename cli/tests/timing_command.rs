@@ -142,7 +142,7 @@ fn programs_are_modelled_if_the_environment_says_so() {
         "{stderr}"
     );
     let (output, _, stderr) = run(ferrowave(&arguments).env("FERROWAVE_TIMING", "H100"));
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(
         stderr.contains("FERROWAVE_TIMING: unknown GPU `H100`"),
         "{stderr}"
@@ -327,7 +327,7 @@ fn files_that_have_no_parameters_are_refused() {
         let mut program = ferrowave(&["run", "--kernel", "naive"]);
         program.env("FERROWAVE_TIMING", "MI300X");
         let (output, _, stderr) = run(program.env("FERROWAVE_TIMING_PARAMETERS", &path));
-        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(stderr.contains("FERROWAVE_TIMING_PARAMETERS: "), "{stderr}");
     }
     let (output, _, stderr) = run(&mut ferrowave(&["profile", "--parameters", &path]));

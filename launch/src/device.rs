@@ -8,7 +8,7 @@ use ferrowave_gpu::Gpu;
 use ferrowave_hip::set_limits;
 use ferrowave_host::hip::{Device, DeviceSelector, OpenError, Source, load::emulated};
 
-use crate::{Failure, say};
+use crate::{Failure, environment, say};
 
 /// The device to run on, and the limits of its launches.
 #[derive(Debug, Args)]
@@ -71,10 +71,14 @@ impl DeviceOption {
 
     /// Sets the limits of launches from the options or else from the environment. Launches on a GPU cannot be limited.
     ///
+    /// Every command that launches kernels calls it, so it is also where an invalid variable of the environment is an
+    /// invalid request.
+    ///
     /// # Errors
-    /// If a limit in the environment does not parse, or an option is given for a device that the built-in emulator does
+    /// If a variable that launches read is invalid, or an option is given for a device that the built-in emulator does
     /// not run.
     pub fn limit_launches(&self, device: &Device) -> Result<(), Failure> {
+        environment::check()?;
         let environment = Limits::from_environment().map_err(Failure::usage)?;
         set_limits(Limits {
             instructions: self.limit.or(environment.instructions),

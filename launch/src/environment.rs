@@ -1,4 +1,19 @@
-//! The commands' help on environment variables.
+//! The environment variables that commands read: their help, and whether their values are valid.
+
+use ferrowave_hip::check_environment;
+use ferrowave_host::tuning::Mode;
+
+use crate::Failure;
+
+/// Checks the variables that launches read, all but FERROWAVE_DEVICE, which an option replaces. An invalid value is an
+/// invalid request, as an invalid option is.
+///
+/// # Errors
+/// The first invalid variable, with its value and what is allowed.
+pub(crate) fn check() -> Result<(), Failure> {
+    check_environment().map_err(Failure::usage)?;
+    Mode::from_environment().map(drop).map_err(Failure::usage)
+}
 
 /// The end of the commands' long help. `docs/emulator.md` lists all variables that the emulator reads.
 pub const ENVIRONMENT: &str = "\

@@ -83,7 +83,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     match options.gpu {
         None => measure(options)?,
         Some(machine) => {
-            let bench = Bench::new(machine)?;
+            let bench = Bench::new(machine, &options.device)?;
             match options.check.is_empty() {
                 true => write(options, machine, &bench)?,
                 false => check(options, machine, &bench)?,

@@ -7,6 +7,7 @@ use ferrowave::{
 use ferrowave_code_object::CodeObject;
 use ferrowave_gpu::{Occupancy, Product};
 use ferrowave_hip::timing::{self, Settings};
+use ferrowave_launch::DeviceOption;
 use ferrowave_shared::{ElementType, Kernel};
 use ferrowave_timing::Parameters;
 
@@ -20,10 +21,11 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Loads the kernels for a machine.
-    pub(crate) fn new(product: Product) -> Result<Self, Failure> {
+    /// Loads the kernels for a machine. The options limit its launches.
+    pub(crate) fn new(product: Product, options: &DeviceOption) -> Result<Self, Failure> {
         let parameters = Parameters::try_from(product).map_err(Failure::usage)?;
         let device = Device::open(&DeviceSelector::of_product(product)).map_err(Failure::failed)?;
+        options.limit_launches(&device)?;
         let bytes = code_object(&device)?;
         let context = Context::new(&device).map_err(Failure::failed)?;
         let gemm = Gemm::new(&context, bytes).map_err(Failure::failed)?;

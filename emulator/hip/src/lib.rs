@@ -38,6 +38,7 @@ mod context;
 mod copy;
 mod copy_batch;
 mod device;
+mod environment;
 mod error;
 mod event;
 pub mod exports;
@@ -79,6 +80,7 @@ mod trace;
 mod values;
 mod virtual_memory;
 
+pub use environment::check_environment;
 pub use error::last_error_detail;
 pub use exports::FUNCTIONS;
 pub use limits::set_limits;

@@ -171,8 +171,9 @@ impl Gemm {
 mod tests {
     use super::*;
     use crate::{
-        gemm::{Request, tuned::cache::Mode, winners::Winners},
+        gemm::{Request, winners::Winners},
         hip::{Context, Device, DeviceSelector},
+        tuning::Mode,
     };
     use ferrowave_gpu::Gpu;
     use ferrowave_kernel_build::{Assembly, Toolchain};

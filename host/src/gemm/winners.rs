@@ -9,11 +9,11 @@ use super::{
     plan::Plan,
     problem::Problem,
     tuned::{
-        cache::{self, Cache, Mode, Winner},
+        cache::{self, Cache, Winner},
         checksum,
     },
 };
-use crate::hip::Context;
+use crate::{hip::Context, tuning::Mode};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
