@@ -190,24 +190,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let mut results = Results {
         schema: SCHEMA,
         complete: false,
-        run: Run {
-            command: env::args_os()
-                .map(|argument| argument.to_string_lossy().into_owned())
-                .collect(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            commit: embedded::COMMIT.map(str::to_owned),
-            toolchain: embedded::TOOLCHAIN.to_owned(),
-            date: jiff::Timestamp::now().to_string(),
-            seed: options.seed,
-            devices: work
-                .iter()
-                .map(|w| describe(&w.device, w.machine.as_ref()))
-                .collect(),
-            notes: (estimate_note(options, &work).into_iter())
-                .chain(work.iter().filter_map(parameters_note))
-                .chain(work.iter().filter_map(untimed_note))
-                .collect(),
-        },
+        run: this_run(options, &work),
         rows: Vec::new(),
         plots: Vec::new(),
     };
@@ -221,27 +204,17 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     results.complete = true;
     // The results are printed even if a file cannot be written.
     let written = folder.finish(&mut results).map_err(Failure::failed);
-    let mut text = String::new();
-    if !options.json {
-        text = table(&results);
-    }
-    if let Some(baseline) = &baseline
-        && !options.json
-    {
-        let path = options.baseline.as_deref().unwrap_or(Path::new(""));
-        text += &format!(
-            "\nCompared with {}:\n{}",
-            path.display(),
-            comparison(&pairs(baseline, &results))
-        );
-    }
     if options.json {
         print_json(&results)?;
+        written?;
     } else {
+        let mut text = table(&results);
+        if let (Some(path), Some(baseline)) = (&options.baseline, &baseline) {
+            let compared = comparison(&pairs(baseline, &results));
+            text += &format!("\nCompared with {}:\n{compared}", path.display());
+        }
         print(&text)?;
-    }
-    written?;
-    if !options.json {
+        written?;
         let page = folder.page();
         print(&format_args!(
             "\nAll of it, with plots: {}\n",
@@ -256,6 +229,28 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// What is run, on what, and by which version.
+fn this_run(options: &Options, work: &[Work]) -> Run {
+    Run {
+        command: env::args_os()
+            .map(|argument| argument.to_string_lossy().into_owned())
+            .collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: embedded::COMMIT.map(str::to_owned),
+        toolchain: embedded::TOOLCHAIN.to_owned(),
+        date: jiff::Timestamp::now().to_string(),
+        seed: options.seed,
+        devices: work
+            .iter()
+            .map(|w| describe(&w.device, w.machine.as_ref()))
+            .collect(),
+        notes: (estimate_note(options, work).into_iter())
+            .chain(work.iter().filter_map(parameters_note))
+            .chain(work.iter().filter_map(untimed_note))
+            .collect(),
+    }
 }
 
 /// The note that only some kernels are estimated.
@@ -684,12 +679,7 @@ fn measure(
 ) -> Result<(), Failure> {
     let count = work.iter().map(|w| w.cases.len()).sum();
     let kept = Kept::say_if_interrupted(&options.out, count)?;
-    // The bar hides itself if standard error is no terminal.
-    let bar = ProgressBar::new(count as u64);
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(200));
+    let bar = progress_bar(count);
     let mut next = 0;
     for (number, work) in work.iter().enumerate() {
         let loaded = Loaded::new(work)?;
@@ -741,14 +731,7 @@ fn measure(
                     Some(row) => Ok(row),
                     None => bench.library_row(library, &cases[0].problem, &described),
                 };
-                match row {
-                    Ok(row) => results.rows.push(row),
-                    Err(failure) => {
-                        let note =
-                            format!("{name} is left out for {}: {failure}", described.size());
-                        results.run.notes.push(note);
-                    }
-                }
+                add_row(results, name, &described, row);
                 kept.keep(folder, results)?;
             }
             // A library computes its products; nothing of them is estimated.
@@ -763,17 +746,7 @@ fn measure(
                     Some(row) => Ok(row),
                     None => emulated.row(vendor, first),
                 };
-                match row {
-                    Ok(row) => results.rows.push(Row {
-                        problem: described.clone(),
-                        ..row
-                    }),
-                    Err(failure) => {
-                        let note =
-                            format!("{name} is left out for {}: {failure}", described.size());
-                        results.run.notes.push(note);
-                    }
-                }
+                add_row(results, name, &described, row);
                 kept.keep(folder, results)?;
             }
         }
@@ -782,6 +755,30 @@ fn measure(
     bar.finish_and_clear();
     kept.is_done();
     Ok(())
+}
+
+/// The bar hides itself if standard error is no terminal.
+fn progress_bar(count: usize) -> ProgressBar {
+    let bar = ProgressBar::new(count as u64);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// Adds a library's row for a problem, or a note why there is none.
+fn add_row(results: &mut Results, library: &str, problem: &Product, row: Result<Row, Failure>) {
+    match row {
+        Ok(row) => results.rows.push(Row {
+            problem: problem.clone(),
+            ..row
+        }),
+        Err(failure) => {
+            let note = format!("{library} is left out for {}: {failure}", problem.size());
+            results.run.notes.push(note);
+        }
+    }
 }
 
 /// The number of rows written. The lock is held while a file is written, so that an interruption finds the file whole.
