@@ -57,6 +57,7 @@ pub use trace::Tracer;
 use std::{collections::HashMap, convert::Infallible, sync::Arc};
 
 use ferrowave_gpu::{Gpu, Occupancy, Product};
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use budget::Budget;
 use compute_unit::{ComputeUnit, Replay};
@@ -68,7 +69,7 @@ use trace::{Chosen, Recorded};
 use wave::Instructions as Table;
 
 use ferrowave_emulator::dispatch::{
-    LaunchConfig, LaunchError, Observed, launch_observed, launch_some,
+    LaunchConfig, LaunchError, Observed, launch_observed, launch_some, on_all_threads,
 };
 use ferrowave_emulator::{exec::Code, program::Kernel};
 use ferrowave_isa::{Category, Effect, Instruction};
@@ -304,11 +305,13 @@ impl Plan {
             self.in_one_compute_unit,
             &self.parameters,
         );
-        let candidates = self.placement.candidates().into_iter();
-        let of_unit = |first| self.of_unit(first, code, &recorded, &shares);
+        let candidates = self.placement.candidates();
+        let of_unit = |&first: &u64| self.of_unit(first, code, &recorded, &shares);
+        let units: Vec<UnitTiming> =
+            on_all_threads(|| candidates.par_iter().map(of_unit).collect());
         // The first of equally slow ones.
-        let slowest = candidates.rev().map(of_unit).max_by_key(|unit| unit.cycles);
-        let mut slowest = slowest.unwrap_or_else(|| of_unit(0));
+        let slowest = units.into_iter().rev().max_by_key(|unit| unit.cycles);
+        let mut slowest = slowest.unwrap_or_else(|| of_unit(&0));
         let mut matrix_cycles = [0; MatrixType::ALL.len()];
         let issued = slowest.table.iter().zip(&slowest.replay.issued);
         for (index, (timed, issued)) in (slowest.first..).zip(issued) {

@@ -9,16 +9,23 @@
 //! A line that another wave requested in the same round is on its way and is fetched once. A round takes about as long
 //! as fetching a line, and its waves are spread over it, so on average half of the distance is left: an estimate.
 //! Caches start cold.
+//!
+//! Host threads divide the work, which changes no result: what an L1 cache does follows from its own waves alone, and what
+//! happens in a set of L2 or behind it, from the requests of that set's lines. So a few rounds go through all L1 caches,
+//! one after the other on each thread, and then through the parts of the sets of all other caches, in the order of
+//! rounds and waves.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
-use rayon::iter::{IntoParallelRefMutIterator as _, ParallelIterator as _};
+use rayon::iter::{
+    IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _,
+};
 
 use super::{
     parameters::{L1_WAYS, L2_WAYS, Parameters},
     placement::Placement,
-    tags::Tags,
-    trace::{Recorded, Shape, WaveTrace},
+    tags::{Tags, most_parts, part_of},
+    trace::{KEPT_ACCESSES, Recorded, Shape, WaveTrace, WorkgroupTrace},
 };
 use ferrowave_emulator::{dispatch::on_all_threads, exec::FactsTable};
 use ferrowave_isa::{Category, Effect};
@@ -134,6 +141,12 @@ impl Shares {
 /// How many lines' tags are prefetched at once.
 const FETCHED: usize = 16;
 
+/// Rounds whose requests are kept between the L1 caches and L2. A wave has at most as many lines in each as lanes.
+const ROUNDS: usize = 8;
+
+/// The most parts of the sets of L2 and of what is behind it.
+const MOST_PARTS: usize = 16;
+
 /// The shares of each instruction, by index in the code.
 pub(super) fn shares(
     recorded: &Recorded,
@@ -142,52 +155,54 @@ pub(super) fn shares(
     in_one_compute_unit: bool,
     parameters: &Parameters,
 ) -> HashMap<u32, Shares> {
+    let waves = at_once(recorded, placement).flat_map(|workgroup| &workgroup.waves);
+    let instructions = Instructions::new(waves, facts);
+    let mut xcds = units(recorded, placement, in_one_compute_unit, parameters);
+    Caches::new(placement, parameters, instructions).shares(&mut xcds, &recorded.shapes)
+}
+
+/// The workgroups that start on an empty machine.
+fn at_once<'a>(
+    recorded: &'a Recorded,
+    placement: &Placement,
+) -> impl Iterator<Item = &'a WorkgroupTrace> {
     let at_once = placement.at_once();
     let workgroups = recorded.workgroups.iter();
-    let workgroups = workgroups.filter(|workgroup| at_once.contains(&workgroup.number));
-    let instructions = Instructions::new(workgroups.clone().flat_map(|w| &w.waves), facts);
-    let xcd = Xcd::new(placement, parameters, instructions.kinds.len());
-    let mut xcds = vec![xcd; placement.xcds() as usize];
-    let mut rounds = 0;
+    workgroups.filter(move |workgroup| at_once.contains(&workgroup.number))
+}
+
+/// The units of each XCD, with the waves that start at once.
+fn units<'a>(
+    recorded: &'a Recorded,
+    placement: &Placement,
+    in_one_compute_unit: bool,
+    parameters: &Parameters,
+) -> Vec<Vec<Unit<'a>>> {
     let (compute_units, simds) = (parameters.pipeline.compute_units, parameters.simds());
-    let waves = workgroups.flat_map(|workgroup| {
+    let units = vec![Unit::new(parameters); placement.units() as usize];
+    let mut xcds = vec![units; placement.xcds() as usize];
+    let mut order = 0;
+    for workgroup in at_once(recorded, placement) {
         let (xcd, unit) = placement.of(workgroup.number);
         let turn = placement.turn_of(workgroup.number) as usize;
-        let waves = workgroup.waves.iter().enumerate();
-        waves.map(move |(number, wave)| {
+        let waves = workgroup.waves.iter().enumerate().map(|(number, trace)| {
             // Waves go round the SIMDs, of which each compute unit has as many.
-            let part = match in_one_compute_unit {
+            let l1 = match in_one_compute_unit {
                 true => turn % compute_units,
                 false => number % simds * compute_units / simds,
             };
-            (xcd, unit, unit as usize * compute_units + part, wave)
-        })
-    });
-    for (order, (xcd, unit, l1, trace)) in waves.enumerate() {
-        rounds = rounds.max(trace.accesses.len());
-        xcds[xcd as usize].waves.push(Wave {
-            order,
-            unit,
-            l1,
-            trace,
+            Wave {
+                order: order + number as u32,
+                l1,
+                trace,
+            }
         });
+        let unit = &mut xcds[xcd as usize][unit as usize];
+        unit.turns.resize_with(turn + 1, Vec::new);
+        unit.turns[turn] = waves.collect();
+        order += workgroup.waves.len() as u32;
     }
-    let mut memory = Memory::new(parameters);
-    on_all_threads(|| {
-        for round in 0..rounds.min(super::trace::KEPT_ACCESSES) {
-            xcds.par_iter_mut()
-                .for_each(|xcd| xcd.round(round, &instructions, &recorded.shapes));
-            memory.answer(round, &mut xcds);
-        }
-    });
-    let mut shares: HashMap<u32, Shares> = HashMap::new();
-    for (slot, kind) in instructions.kinds.iter().enumerate() {
-        if kind.is_some() {
-            let all = shares.entry(instructions.first + slot as u32).or_default();
-            xcds.iter().for_each(|xcd| all.add(&xcd.shares[slot]));
-        }
-    }
-    shares
+    xcds
 }
 
 /// The memory instructions of the traced code.
@@ -206,36 +221,267 @@ struct Kind {
 
 impl Instructions {
     fn new<'a>(waves: impl Iterator<Item = &'a WaveTrace>, facts: FactsTable<'_>) -> Self {
-        let mut indices: Vec<u32> = Vec::new();
-        for wave in waves {
-            indices.extend(wave.accesses.iter().map(|access| access.index));
-            indices.sort_unstable();
-            indices.dedup();
+        let mut is_used: Vec<bool> = Vec::new();
+        for access in waves.flat_map(|wave| &wave.accesses) {
+            let index = access.index as usize;
+            if index >= is_used.len() {
+                is_used.resize(index + 1, false);
+            }
+            is_used[index] = true;
         }
-        let first = indices.first().copied().unwrap_or(0);
-        let count = indices.last().map_or(0, |last| last - first + 1);
-        let mut kinds = vec![None; count as usize];
-        for index in indices {
-            if let Some(Some(facts)) = facts.get(index) {
-                kinds[(index - first) as usize] = Some(Kind {
+        let first = is_used.iter().position(|&is_used| is_used).unwrap_or(0);
+        let kinds = (first as u32..)
+            .zip(&is_used[first..])
+            .map(|(index, is_used)| {
+                let facts = is_used.then(|| facts.get(index))??.as_ref()?;
+                Some(Kind {
                     is_load: facts.effect == Effect::Load,
                     is_scalar: facts.category == Category::ScalarMemory,
-                });
-            }
+                })
+            });
+        Instructions {
+            first: first as u32,
+            kinds: kinds.collect(),
         }
-        Instructions { first, kinds }
     }
 }
 
-/// A wave on a compute unit of an XCD.
+/// A wave on a compute unit.
 #[derive(Clone, Copy)]
 struct Wave<'a> {
     /// Its position among all waves of the machine.
-    order: usize,
-    unit: u64,
+    order: u32,
     /// Its vector cache.
     l1: usize,
     trace: &'a WaveTrace,
+}
+
+/// A request for a line that L1 passes on.
+#[derive(Clone, Copy)]
+struct Request {
+    line: u64,
+    /// The slot of the instruction.
+    slot: u32,
+    /// The order of the wave.
+    order: u32,
+}
+
+/// A compute unit, or a workgroup processor, with its waves and vector caches. Independent of all others.
+#[derive(Clone)]
+struct Unit<'a> {
+    /// The vector caches, one for each compute unit.
+    l1: Vec<Tags<()>>,
+    /// The waves of each of its workgroups, in order of the workgroups' numbers.
+    turns: Vec<Vec<Wave<'a>>>,
+    /// For each part of the sets behind L1, what is passed on to it in the current rounds.
+    passed: Vec<Passed>,
+}
+
+/// The requests of some rounds for a part, by round and workgroup.
+#[derive(Clone, Default)]
+struct Passed {
+    requests: Vec<Request>,
+    /// After each workgroup of each round: the number of requests until then.
+    ends: Vec<u32>,
+}
+
+impl Passed {
+    /// The requests of a workgroup in a round, which is its place among all.
+    fn of(&self, place: usize) -> &[Request] {
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.requests[start as usize..self.ends[place] as usize]
+    }
+}
+
+impl Unit<'_> {
+    fn new(parameters: &Parameters) -> Self {
+        let line = u64::from(parameters.hardware.gpu.line_bytes());
+        let l1 = Tags::by_low_bits(u64::from(parameters.hardware.l1_bytes) / line, L1_WAYS);
+        Unit {
+            l1: vec![l1; parameters.pipeline.compute_units],
+            turns: Vec::new(),
+            passed: Vec::new(),
+        }
+    }
+
+    /// In each round, every wave makes its next access.
+    fn run(
+        &mut self,
+        rounds: Range<usize>,
+        parts: usize,
+        instructions: &Instructions,
+        shapes: &[Shape],
+    ) {
+        self.passed.resize_with(parts, Passed::default);
+        for passed in &mut self.passed {
+            passed.requests.clear();
+            passed.ends.clear();
+        }
+        for round in rounds {
+            for waves in &self.turns {
+                for wave in waves {
+                    let Some(access) = wave.trace.accesses.get(round) else {
+                        continue;
+                    };
+                    let slot = access.index - instructions.first;
+                    let shape = shapes.get(access.shape as usize);
+                    let (Some(shape), Some(kind)) = (shape, instructions.kinds[slot as usize])
+                    else {
+                        continue;
+                    };
+                    let l1 = &mut self.l1[wave.l1];
+                    for line in &shape.lines {
+                        let line = line.wrapping_add(access.base);
+                        let is_passed = match (kind.is_load, kind.is_scalar) {
+                            (true, true) => true,
+                            (true, false) => !is_in(l1, line),
+                            (false, _) => {
+                                store(l1, line, shape.is_whole);
+                                true
+                            }
+                        };
+                        if is_passed {
+                            let order = wave.order;
+                            let request = Request { line, slot, order };
+                            self.passed[part_of(line, parts)].requests.push(request);
+                        }
+                    }
+                }
+                for passed in &mut self.passed {
+                    passed.ends.push(passed.requests.len() as u32);
+                }
+            }
+        }
+    }
+}
+
+/// Whether the line is in L1. Inserts it if not.
+fn is_in(l1: &mut Tags<()>, line: u64) -> bool {
+    let hit = l1.find(line).is_some();
+    if !hit {
+        l1.insert(line, ());
+    }
+    hit
+}
+
+/// L1 keeps lines that are written as a whole.
+fn store(l1: &mut Tags<()>, line: u64, is_whole: bool) {
+    match is_whole {
+        true => {
+            is_in(l1, line);
+        }
+        false => l1.remove(line),
+    }
+}
+
+/// All caches behind L1, in parts.
+struct Caches {
+    instructions: Instructions,
+    parts: Vec<Part>,
+}
+
+/// A part of the sets of all caches behind L1. Independent of all others.
+struct Part {
+    xcds: Vec<Xcd>,
+    memory: Memory,
+}
+
+impl Caches {
+    fn new(placement: &Placement, parameters: &Parameters, instructions: Instructions) -> Self {
+        let parts = Part::most(parameters).min(MOST_PARTS);
+        Self::in_parts(placement, parameters, instructions, parts)
+    }
+
+    fn in_parts(
+        placement: &Placement,
+        parameters: &Parameters,
+        instructions: Instructions,
+        parts: usize,
+    ) -> Self {
+        let xcd = || Xcd::new(placement, parameters, instructions.kinds.len(), parts);
+        let part = || Part {
+            xcds: (0..placement.xcds()).map(|_| xcd()).collect(),
+            memory: Memory::new(parameters, parts),
+        };
+        Caches {
+            parts: (0..parts).map(|_| part()).collect(),
+            instructions,
+        }
+    }
+
+    /// Where the lines of all waves were found, by index of the instruction in the code.
+    fn shares(mut self, xcds: &mut [Vec<Unit<'_>>], shapes: &[Shape]) -> HashMap<u32, Shares> {
+        let waves = xcds.iter().flatten().flat_map(|unit| &unit.turns).flatten();
+        let rounds = waves.map(|wave| wave.trace.accesses.len()).max();
+        let rounds = rounds.unwrap_or(0).min(KEPT_ACCESSES);
+        let (parts, instructions) = (self.parts.len(), &self.instructions);
+        let all_parts = &mut self.parts;
+        on_all_threads(|| {
+            for first in (0..rounds).step_by(ROUNDS) {
+                let some = first..rounds.min(first + ROUNDS);
+                xcds.par_iter_mut()
+                    .flatten()
+                    .for_each(|unit| unit.run(some.clone(), parts, instructions, shapes));
+                all_parts
+                    .par_iter_mut()
+                    .enumerate()
+                    .for_each(|(number, part)| part.run(number, some.clone(), xcds, instructions));
+            }
+        });
+        let mut shares: HashMap<u32, Shares> = HashMap::new();
+        for (slot, kind) in self.instructions.kinds.iter().enumerate() {
+            if kind.is_some() {
+                let all = shares
+                    .entry(self.instructions.first + slot as u32)
+                    .or_default();
+                let xcds = self.parts.iter().flat_map(|part| &part.xcds);
+                xcds.for_each(|xcd| all.add(&xcd.shares[slot]));
+            }
+        }
+        shares
+    }
+}
+
+impl Part {
+    /// The most parts that the sets of all caches of a machine can be divided into.
+    fn most(parameters: &Parameters) -> usize {
+        let line = u64::from(parameters.hardware.gpu.line_bytes());
+        let hardware = parameters.hardware;
+        let array = parameters.pipeline.array_cache;
+        let caches = [
+            Some(u64::from(hardware.l2_bytes)),
+            Some(hardware.infinity_bytes).filter(|&bytes| bytes > 0),
+            array.map(|array| u64::from(array.bytes)),
+        ];
+        let parts = caches.into_iter().flatten();
+        let parts = parts.map(|bytes| most_parts(bytes / line, L2_WAYS));
+        parts.min().unwrap_or(1)
+    }
+
+    /// Takes the requests of some rounds, in the order of rounds and waves.
+    fn run(
+        &mut self,
+        number: usize,
+        rounds: Range<usize>,
+        xcds: &[Vec<Unit<'_>>],
+        instructions: &Instructions,
+    ) {
+        for (place, round) in rounds.enumerate() {
+            for (xcd, units) in self.xcds.iter_mut().zip(xcds) {
+                let turns = units.iter().map(|unit| unit.turns.len()).max().unwrap_or(0);
+                for turn in 0..turns {
+                    for (unit, of_unit) in units.iter().enumerate() {
+                        if turn < of_unit.turns.len() {
+                            let place = place * of_unit.turns.len() + turn;
+                            let requests = of_unit.passed[number].of(place);
+                            xcd.answer(round as u32, unit, requests, instructions);
+                        }
+                    }
+                }
+            }
+            self.memory.answer(round, &mut self.xcds);
+        }
+    }
 }
 
 /// A line in the L1 of a shader array.
@@ -256,98 +502,66 @@ struct Held {
     is_dirty: bool,
 }
 
-/// A request from L2 to the Infinity Cache or memory.
-#[derive(Clone, Copy)]
-struct Request {
-    /// The order of the wave.
-    order: usize,
-    line: u64,
-    slot: usize,
-}
-
-/// The waves and caches of an XCD. Independent of other XCDs, so that host threads can process them in parallel.
+/// L2 of an XCD and the caches between it and the vector caches, or a part of their sets.
 #[derive(Clone)]
-struct Xcd<'a> {
-    waves: Vec<Wave<'a>>,
-    /// The vector caches, as many for each unit.
-    l1: Vec<Tags<()>>,
+struct Xcd {
     /// The L1 of each shader array. Neighbouring units are in different ones, as workgroups go round them.
     arrays: Vec<Tags<InArray>>,
     l2: Tags<Held>,
     /// By slot of the instruction.
     shares: Vec<Shares>,
-    /// The requests of this round, in the order of waves.
+    /// The requests of this round to the Infinity Cache or memory, in the order of waves.
     requests: Vec<Request>,
     /// Loads of this round that found their line on its way: the number of the request, the instruction's slot, and
     /// whether it is on its way to the L1 of their shader array.
-    waiting: Vec<(u32, usize, bool)>,
+    waiting: Vec<(u32, u32, bool)>,
 }
 
-impl Xcd<'_> {
-    fn new(placement: &Placement, parameters: &Parameters, instructions: usize) -> Self {
+impl Xcd {
+    fn new(
+        placement: &Placement,
+        parameters: &Parameters,
+        instructions: usize,
+        parts: usize,
+    ) -> Self {
         let line = u64::from(parameters.hardware.gpu.line_bytes());
-        let l1 = Tags::by_low_bits(u64::from(parameters.hardware.l1_bytes) / line, L1_WAYS);
-        let l1_of_unit = parameters.pipeline.compute_units;
-        let array = parameters.pipeline.array_cache;
+        let tags = u64::from(parameters.hardware.l2_bytes) / line;
         Xcd {
-            waves: Vec::new(),
-            l1: vec![l1; placement.units() as usize * l1_of_unit],
-            arrays: match array {
+            arrays: match parameters.pipeline.array_cache {
                 Some(array) => {
                     let count = placement.units().div_ceil(array.processors);
-                    let tags = Tags::new(u64::from(array.bytes) / line, L2_WAYS);
+                    let tags = Tags::part(u64::from(array.bytes) / line, L2_WAYS, parts);
                     vec![tags; count as usize]
                 }
                 None => Vec::new(),
             },
-            l2: Tags::new(u64::from(parameters.hardware.l2_bytes) / line, L2_WAYS),
+            l2: Tags::part(tags, L2_WAYS, parts),
             shares: vec![Shares::default(); instructions],
             requests: Vec::new(),
             waiting: Vec::new(),
         }
     }
 
-    /// Every wave makes its next access.
-    fn round(&mut self, round: usize, instructions: &Instructions, shapes: &[Shape]) {
-        for number in 0..self.waves.len() {
-            let wave = self.waves[number];
-            let Some(access) = wave.trace.accesses.get(round) else {
-                continue;
-            };
-            let slot = (access.index - instructions.first) as usize;
-            let (Some(shape), Some(kind)) =
-                (shapes.get(access.shape as usize), instructions.kinds[slot])
-            else {
-                continue;
-            };
-            let lines = shape
-                .lines
-                .iter()
-                .map(|line| line.wrapping_add(access.base));
-            self.l2.fetch(lines.clone());
-            for line in lines {
-                if !kind.is_load {
-                    self.store(wave, line, shape.is_whole, slot);
-                } else if kind.is_scalar || !self.in_l1(wave.l1, line) {
-                    let order = wave.order;
-                    self.load(round, wave.unit, Request { order, line, slot });
+    /// Takes the requests of a workgroup on a unit in a round.
+    fn answer(
+        &mut self,
+        round: u32,
+        unit: usize,
+        requests: &[Request],
+        instructions: &Instructions,
+    ) {
+        for some in requests.chunks(FETCHED) {
+            self.l2.fetch(some.iter().map(|request| request.line));
+            for &request in some {
+                match instructions.kinds[request.slot as usize] {
+                    Some(kind) if !kind.is_load => self.store(unit, request),
+                    _ => self.load(round, unit, request),
                 }
             }
         }
     }
 
-    /// Whether the line is in L1. Inserts it if not.
-    fn in_l1(&mut self, l1: usize, line: u64) -> bool {
-        let l1 = &mut self.l1[l1];
-        let hit = l1.find(line).is_some();
-        if !hit {
-            l1.insert(line, ());
-        }
-        hit
-    }
-
-    fn load(&mut self, round: usize, unit: u64, request: Request) {
-        let round = round as u32;
+    fn load(&mut self, round: u32, unit: usize, request: Request) {
         let Request { line, slot, .. } = request;
         let array = self.array_of(unit);
         if let Some(array) = array
@@ -359,9 +573,9 @@ impl Xcd<'_> {
                     number: Some(number),
                 } if asked == round => self.waiting.push((number, slot, true)),
                 InArray { round: asked, .. } if asked == round => {
-                    self.shares[slot].count(Source::L2.through_array());
+                    self.shares[slot as usize].count(Source::L2.through_array());
                 }
-                _ => self.shares[slot].count(Source::Array),
+                _ => self.shares[slot as usize].count(Source::Array),
             }
             return;
         }
@@ -383,7 +597,7 @@ impl Xcd<'_> {
                 Some(number)
             }
             Some(_) => {
-                self.shares[request.slot].count(Source::L2);
+                self.shares[request.slot as usize].count(Source::L2);
                 None
             }
             None => {
@@ -400,23 +614,17 @@ impl Xcd<'_> {
     }
 
     /// The shader array of a unit, if arrays have a cache.
-    fn array_of(&self, unit: u64) -> Option<usize> {
-        (unit as usize).checked_rem(self.arrays.len())
+    const fn array_of(&self, unit: usize) -> Option<usize> {
+        unit.checked_rem(self.arrays.len())
     }
 
     /// L2 keeps written lines and writes each back once: traffic to memory is counted when a clean line becomes dirty.
-    fn store(&mut self, wave: Wave<'_>, line: u64, is_whole: bool, slot: usize) {
-        match is_whole {
-            // L1 keeps lines that are written as a whole.
-            true => {
-                self.in_l1(wave.l1, line);
-            }
-            false => self.l1[wave.l1].remove(line),
-        }
-        if let Some(array) = self.array_of(wave.unit) {
+    fn store(&mut self, unit: usize, request: Request) {
+        let Request { line, slot, .. } = request;
+        if let Some(array) = self.array_of(unit) {
             self.arrays[array].remove(line);
         }
-        let shares = &mut self.shares[slot];
+        let shares = &mut self.shares[slot as usize];
         match self.l2.find(line) {
             Some(held) if held.is_dirty => shares.count(Source::L2),
             Some(held) => {
@@ -435,40 +643,41 @@ impl Xcd<'_> {
     }
 }
 
-/// The Infinity Cache and memory, shared by all XCDs.
+/// The Infinity Cache and memory, shared by all XCDs, or a part of the sets.
 struct Memory {
     /// For each line, the round in which it was requested.
     infinity: Option<Tags<usize>>,
 }
 
 impl Memory {
-    fn new(parameters: &Parameters) -> Self {
+    fn new(parameters: &Parameters, parts: usize) -> Self {
         let line = u64::from(parameters.hardware.gpu.line_bytes());
+        let lines = parameters.hardware.infinity_bytes / line;
         Memory {
-            infinity: (parameters.hardware.infinity_bytes > 0)
-                .then(|| Tags::new(parameters.hardware.infinity_bytes / line, L2_WAYS)),
+            infinity: (lines > 0).then(|| Tags::part(lines, L2_WAYS, parts)),
         }
     }
 
     /// Answers the requests of a round in the order of waves, and the loads that wait for the same lines.
-    fn answer(&mut self, round: usize, xcds: &mut [Xcd<'_>]) {
+    fn answer(&mut self, round: usize, xcds: &mut [Xcd]) {
         let mut all: Vec<_> = (xcds.iter().enumerate())
             .flat_map(|(xcd, Xcd { requests, .. })| {
                 let numbers = requests.iter().enumerate();
                 numbers.map(move |(number, request)| (request.order, number, xcd))
             })
             .collect();
-        all.sort_unstable();
+        // Those of each XCD are already in order.
+        all.sort();
         let mut sources: Vec<Vec<Source>> = vec![Vec::new(); xcds.len()];
         for some in all.chunks(FETCHED) {
-            let asked = |&(_, number, xcd): &(_, usize, usize)| xcds[xcd].requests[number].line;
+            let asked = |&(_, number, xcd): &(u32, usize, usize)| xcds[xcd].requests[number].line;
             if let Some(infinity) = &self.infinity {
                 infinity.fetch(some.iter().map(asked));
             }
             for &(_, number, xcd) in some {
                 let Request { line, slot, .. } = xcds[xcd].requests[number];
                 let source = self.load(line, round);
-                xcds[xcd].shares[slot].count(source);
+                xcds[xcd].shares[slot as usize].count(source);
                 sources[xcd].push(source);
             }
         }
@@ -479,7 +688,7 @@ impl Memory {
                     Source::Infinity => Source::L2FromInfinity,
                     _ => Source::L2FromMemory,
                 };
-                xcd.shares[slot].count(match is_at_array {
+                xcd.shares[slot as usize].count(match is_at_array {
                     true => source.through_array(),
                     false => source,
                 });
@@ -505,6 +714,7 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::Access;
     use ferrowave_gpu::Product;
 
     #[test]
@@ -526,25 +736,21 @@ mod tests {
     fn lines_are_fetched_once_and_waited_for_by_whoever_asks_meanwhile() {
         let parameters = Parameters::of(Product::Mi300x).expect("a row");
         let placement = Placement::new(parameters, 16, 1);
-        let mut xcds = vec![Xcd::new(&placement, parameters, 1); 3];
-        let mut memory = Memory::new(parameters);
+        let mut xcds = vec![Xcd::new(&placement, parameters, 1, 1); 3];
+        let mut memory = Memory::new(parameters, 1);
         // The sources of one line requested by some XCDs in a round, one wave after the other.
         let mut from = |round, asked: &[usize]| -> Vec<Source> {
             let requests = asked.iter().enumerate();
             for (order, &xcd) in requests {
                 xcds[xcd].shares.resize(asked.len(), Shares::default());
-                let slot = order;
-                xcds[xcd].load(
-                    round,
-                    0,
-                    Request {
-                        order,
-                        line: 77,
-                        slot,
-                    },
-                );
+                let request = Request {
+                    line: 77,
+                    slot: order as u32,
+                    order: order as u32,
+                };
+                xcds[xcd].load(round, 0, request);
             }
-            memory.answer(round, &mut xcds);
+            memory.answer(round as usize, &mut xcds);
             let shares = asked.iter().enumerate();
             let sources = shares
                 .map(|(slot, &xcd)| xcds[xcd].shares[slot].deal())
@@ -565,5 +771,92 @@ mod tests {
             from(1, &[2, 2, 0]),
             [Source::Infinity, Source::L2FromInfinity, Source::L2]
         );
+    }
+
+    /// A launch with loads, stores and scalar loads of many workgroups, some of whose lines are those of others.
+    fn recorded(workgroups: u64) -> Recorded {
+        let shape = |lines: &[u64], is_whole| Shape {
+            lines: lines.into(),
+            busy: 4,
+            is_whole,
+        };
+        let wave = |number: u64, wave: u64| {
+            let mut state = 977 * number + wave;
+            let accesses = (0..40 + number % 9).map(|round| {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                let of_all = 64 * (round / 3);
+                Access {
+                    index: 5 + (state >> 40) as u32 % 6,
+                    shape: (state >> 50) as u32 % 4,
+                    base: of_all + (state >> 33) % 300,
+                }
+            });
+            WaveTrace {
+                accesses: accesses.collect(),
+                ..WaveTrace::default()
+            }
+        };
+        Recorded {
+            workgroups: (0..workgroups)
+                .map(|number| WorkgroupTrace {
+                    number,
+                    is_whole: false,
+                    waves: (0..4).map(|of| wave(number, of)).collect(),
+                })
+                .collect(),
+            shapes: vec![
+                shape(&[0], false),
+                shape(&[0, 1, 2, 3], true),
+                shape(&[0, 17, 512], false),
+                shape(&[], false),
+            ],
+        }
+    }
+
+    /// What the waves of the launch find where, with the sets in parts.
+    fn found(product: Product, recorded: &Recorded, parts: usize) -> Vec<(u32, [u64; 10])> {
+        let mut parameters = *Parameters::of(product).expect("a row");
+        // Small caches, so that lines are replaced.
+        let mut hardware = *parameters.hardware;
+        hardware.l2_bytes = 64 << 10;
+        hardware.infinity_bytes = hardware.infinity_bytes.min(256 << 10);
+        parameters.hardware = Box::leak(Box::new(hardware));
+        let workgroups = recorded.workgroups.len() as u64;
+        let placement = Placement::new(&parameters, workgroups, 2);
+        let kind = |slot: u32| Kind {
+            is_load: slot < 4,
+            is_scalar: slot == 3,
+        };
+        let instructions = Instructions {
+            first: 5,
+            kinds: (0..6).map(|slot| (slot != 5).then(|| kind(slot))).collect(),
+        };
+        let mut xcds = units(recorded, &placement, false, &parameters);
+        let caches = Caches::in_parts(&placement, &parameters, instructions, parts);
+        let shares = caches.shares(&mut xcds, &recorded.shapes);
+        let mut shares: Vec<_> = shares.into_iter().map(|(at, of)| (at, of.given)).collect();
+        shares.sort_unstable();
+        shares
+    }
+
+    #[test]
+    fn parts_and_threads_change_no_share() {
+        for product in [Product::Mi210, Product::Mi300x, Product::Rx7900Xtx] {
+            let recorded = recorded(500);
+            let expected = found(product, &recorded, 1);
+            let sum = |source: Source| -> u64 {
+                let shares = expected.iter();
+                shares.map(|(_, given)| given[source as usize]).sum()
+            };
+            assert!(sum(Source::L2) > 0 && sum(Source::Memory) > 0);
+            for (parts, threads) in [(1, 3), (2, 1), (4, 2), (8, 3)] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                let pool = pool.expect("threads");
+                let shares = pool.install(|| found(product, &recorded, parts));
+                assert_eq!(shares, expected, "{product} {parts} {threads}");
+            }
+        }
     }
 }

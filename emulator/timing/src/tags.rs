@@ -12,90 +12,167 @@ enum Index {
 /// A set-associative cache that replaces the least recently used line.
 #[derive(Clone, Debug)]
 pub(super) struct Tags<T> {
-    /// Set by set, the most recently used line first; unused entries hold [`NOTHING`].
-    entries: Vec<(u64, T)>,
+    /// The lines that it holds, set by set; unused places hold [`NOTHING`].
+    lines: Vec<u64>,
+    /// The value of each line.
+    values: Vec<T>,
+    /// The place of each set's most recently used line. Behind it, in a circle, are those used before it.
+    newest: Vec<u8>,
     sets: usize,
     ways: usize,
     index: Index,
+    /// The number of parts that the sets of the cache are divided into, if this is one of them.
+    parts: usize,
 }
 
 /// Not the number of any line.
 const NOTHING: u64 = u64::MAX;
 
+/// The number by which a line selects its set in a cache that spreads lines over all sets.
+const fn hash(line: u64) -> usize {
+    (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
+}
+
+/// The sets of a cache of `lines` lines with at most `ways` ways, and their ways.
+fn geometry(lines: u64, ways: usize) -> (usize, usize) {
+    let ways = ways.min(lines.max(1) as usize);
+    ((lines as usize / ways).max(1), ways)
+}
+
+/// The part of a line if the sets of caches are divided into `parts`, which is a power of two. Lines of different parts
+/// are in different sets of every cache that has such parts.
+pub(super) const fn part_of(line: u64, parts: usize) -> usize {
+    hash(line) & (parts - 1)
+}
+
+/// The most parts that the sets of a cache can be divided into: a power of two.
+pub(super) fn most_parts(lines: u64, ways: usize) -> usize {
+    let (sets, _) = geometry(lines, ways);
+    1 << sets.trailing_zeros()
+}
+
 impl<T: Copy + Default> Tags<T> {
     /// A cache of `lines` lines with at most `ways` ways, whose sets are selected by a hash.
     pub(super) fn new(lines: u64, ways: usize) -> Self {
-        Self::with(lines, ways, Index::Hash)
+        Self::with(lines, ways, Index::Hash, 1)
     }
 
     /// The same, with sets selected by the lowest bits of a line's number.
     pub(super) fn by_low_bits(lines: u64, ways: usize) -> Self {
-        Self::with(lines, ways, Index::LowBits)
+        Self::with(lines, ways, Index::LowBits, 1)
     }
 
-    fn with(lines: u64, ways: usize, index: Index) -> Self {
-        let ways = ways.min(lines.max(1) as usize);
-        let sets = (lines as usize / ways).max(1);
+    /// One of `parts` parts, at most [`most_parts`], of the cache that [`Self::new`] returns, for the lines whose
+    /// [`part_of`] is its number. All parts together do what the cache does.
+    pub(super) fn part(lines: u64, ways: usize, parts: usize) -> Self {
+        Self::with(lines, ways, Index::Hash, parts)
+    }
+
+    fn with(lines: u64, ways: usize, index: Index, parts: usize) -> Self {
+        let (sets, ways) = geometry(lines, ways);
+        let sets = (sets / parts).max(1);
         Tags {
-            entries: vec![(NOTHING, T::default()); sets * ways],
+            lines: vec![NOTHING; sets * ways],
+            values: vec![T::default(); sets * ways],
+            newest: vec![0; sets],
             sets,
             ways,
             index,
+            parts,
         }
     }
 
-    /// The index of the first entry of a line's set.
-    fn first(&self, line: u64) -> usize {
-        let index = match self.index {
-            Index::LowBits => line,
-            Index::Hash => line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32,
+    /// A line's set.
+    fn set_of(&self, line: u64) -> usize {
+        let number = match self.index {
+            Index::LowBits => line as usize,
+            Index::Hash => hash(line) / self.parts,
         };
-        index as usize % self.sets * self.ways
+        // A division takes as long as the rest of a look-up.
+        match self.sets.is_power_of_two() {
+            true => number & (self.sets - 1),
+            false => number % self.sets,
+        }
     }
 
-    fn set(&mut self, line: u64) -> &mut [(u64, T)] {
-        let first = self.first(line);
-        &mut self.entries[first..first + self.ways]
+    /// The lines of a set.
+    fn lines_of(&self, set: usize) -> &[u64] {
+        &self.lines[set * self.ways..][..self.ways]
     }
 
     /// Prefetches the sets of several lines on the host at once: the tags of a large cache do not fit in the host's
     /// caches.
     pub(super) fn fetch(&self, lines: impl Iterator<Item = u64>) {
-        let entries = |line| self.entries[self.first(line)..].iter().take(self.ways);
-        let some = lines.flat_map(|line| entries(line).step_by(4));
-        std::hint::black_box(some.fold(0, |all, (line, _)| all | line));
+        let some = lines.flat_map(|line| self.lines_of(self.set_of(line)).iter().step_by(8));
+        std::hint::black_box(some.fold(0, |all, line| all | line));
     }
 
     /// Whether the cache holds a line.
     pub(super) fn holds(&self, line: u64) -> bool {
-        let first = self.first(line);
-        let set = &self.entries[first..first + self.ways];
-        set.iter().any(|(held, _)| *held == line)
+        position(self.lines_of(self.set_of(line)), line).is_some()
     }
 
     /// The value of a line if the cache holds it, which makes it the most recently used.
     pub(super) fn find(&mut self, line: u64) -> Option<&mut T> {
-        let set = self.set(line);
-        let place = set.iter().position(|(held, _)| *held == line)?;
-        set[..=place].rotate_right(1);
-        set.first_mut().map(|(_, word)| word)
+        let set = self.set_of(line);
+        let mut place = position(self.lines_of(set), line)?;
+        let newest = usize::from(self.newest[set]);
+        let (first, ways) = (set * self.ways, self.ways);
+        let lines = &mut self.lines[first..][..ways];
+        let values = &mut self.values[first..][..ways];
+        let value = values[place];
+        // Those used after it move on by one place.
+        if place < newest {
+            lines.copy_within(..place, 1);
+            values.copy_within(..place, 1);
+            (lines[0], values[0]) = (lines[ways - 1], values[ways - 1]);
+            place = ways - 1;
+        }
+        lines.copy_within(newest..place, newest + 1);
+        values.copy_within(newest..place, newest + 1);
+        (lines[newest], values[newest]) = (line, value);
+        Some(&mut values[newest])
     }
 
-    /// Inserts a line that is not in the cache.
-    pub(super) fn insert(&mut self, line: u64, word: T) {
-        let set = self.set(line);
-        set.rotate_right(1);
-        set[0] = (line, word);
+    /// Inserts a line that is not in the cache, in the place of the one that was not used for longest.
+    pub(super) fn insert(&mut self, line: u64, value: T) {
+        let set = self.set_of(line);
+        let newest = usize::from(self.newest[set]);
+        let place = newest.checked_sub(1).unwrap_or(self.ways - 1);
+        self.newest[set] = place as u8;
+        self.lines[set * self.ways + place] = line;
+        self.values[set * self.ways + place] = value;
     }
 
     /// Removes a line.
     pub(super) fn remove(&mut self, line: u64) {
-        let set = self.set(line);
-        if let Some(place) = set.iter().position(|(held, _)| *held == line) {
-            set[place].0 = NOTHING;
-            set[place..].rotate_left(1);
+        let set = self.set_of(line);
+        let Some(mut place) = position(self.lines_of(set), line) else {
+            return;
+        };
+        let (first, ways) = (set * self.ways, self.ways);
+        let oldest = usize::from(self.newest[set]).checked_sub(1);
+        let oldest = oldest.unwrap_or(ways - 1);
+        let lines = &mut self.lines[first..][..ways];
+        let values = &mut self.values[first..][..ways];
+        while place != oldest {
+            let after = (place + 1) % ways;
+            (lines[place], values[place]) = (lines[after], values[after]);
+            place = after;
+        }
+        lines[oldest] = NOTHING;
+    }
+}
+
+/// Where a line is in a set. Compares several at once.
+fn position(set: &[u64], line: u64) -> Option<usize> {
+    for (number, some) in set.chunks(8).enumerate() {
+        if some.iter().fold(false, |any, &held| any | (held == line)) {
+            let place = some.iter().position(|&held| held == line)?;
+            return Some(8 * number + place);
         }
     }
+    None
 }
 
 #[cfg(test)]
@@ -135,5 +212,64 @@ mod tests {
         let mut tags = Tags::new(0, 16);
         tags.insert(1, ());
         assert_eq!(tags.find(1), Some(&mut ()));
+    }
+
+    /// Against a list of each set's lines, the most recently used first.
+    #[test]
+    fn each_set_is_a_list_by_use() {
+        for (lines, ways) in [(1, 1), (6, 2), (64, 64), (96, 16), (48, 64), (24, 8)] {
+            let mut tags = Tags::new(lines, ways);
+            let mut lists: Vec<Vec<(u64, u32)>> = vec![Vec::new(); tags.sets];
+            let mut state = 1_u64;
+            for step in 0..20_000_u32 {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                let line = (state >> 33) % (2 * lines + 1);
+                let list = &mut lists[tags.set_of(line)];
+                let place = list.iter().position(|(held, _)| *held == line);
+                assert_eq!(tags.holds(line), place.is_some());
+                if state >> 61 == 0 {
+                    tags.remove(line);
+                    if let Some(place) = place {
+                        list.remove(place);
+                    }
+                    continue;
+                }
+                match place {
+                    Some(place) => {
+                        let held = list.remove(place);
+                        list.insert(0, held);
+                        assert_eq!(tags.find(line).copied(), Some(held.1), "{lines} {ways}");
+                    }
+                    None => {
+                        assert_eq!(tags.find(line), None, "{lines} {ways}");
+                        tags.insert(line, step);
+                        list.insert(0, (line, step));
+                        list.truncate(tags.ways);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_parts_of_a_cache_do_what_the_cache_does() {
+        // 24 sets.
+        let (lines, ways) = (96, 4);
+        assert_eq!(most_parts(lines, ways), 8);
+        for parts in [1, 2, 8] {
+            let mut whole = Tags::new(lines, ways);
+            let mut all = vec![Tags::part(lines, ways, parts); parts];
+            for step in 0..5000_u64 {
+                let line = step * step % 211;
+                let part = &mut all[part_of(line, parts)];
+                assert_eq!(part.find(line).copied(), whole.find(line).copied());
+                if !whole.holds(line) {
+                    part.insert(line, step);
+                    whole.insert(line, step);
+                }
+            }
+        }
     }
 }
