@@ -104,6 +104,8 @@ fn a_profiles_files_have_the_time() {
     for part in [
         "Time, modelled by Ferrowave, not measured on a GPU",
         "MI300X at 2.100 GHz",
+        "at the sustained clock",
+        "we know no figures of MI300X with matrix cores that",
         bound,
         ">waits</th>",
         "wait for vector memory",

@@ -111,6 +111,25 @@ const LEAST_SHARE: f64 = 0.005;
 const LEAST_WORK: f64 = 0.25;
 
 impl SustainedClock {
+    /// The clock and where it comes from, or of what there are no figures.
+    pub fn note(&self) -> String {
+        match self {
+            SustainedClock::Fitted { clock_hz, .. } => format!(
+                "{:.2} GHz, fitted to AMD's figures of large products",
+                clock_hz / 1e9
+            ),
+            SustainedClock::Unknown { missing } => format!("we know no figures of {missing}"),
+        }
+    }
+
+    /// The time at it, if it is known.
+    pub const fn seconds(&self) -> Option<f64> {
+        match self {
+            SustainedClock::Fitted { seconds, .. } => Some(*seconds),
+            SustainedClock::Unknown { .. } => None,
+        }
+    }
+
     pub(super) fn of(machine: Product, shares: &MatrixShares, cycles: u64) -> Self {
         let highest = machine.specifications().clock_hz();
         // The power in a cycle, where 1 is what the limit allows at 1 Hz.

@@ -271,17 +271,13 @@ fn summary(timing: &Timing, with_listing: bool, text: &mut String) {
         duration(timing.seconds),
         timing.clock_hz / 1e9
     ));
-    line(&match &timing.sustained {
-        SustainedClock::Fitted { clock_hz, seconds } => format!(
-            "                    {} at the sustained clock, {:.2} GHz, fitted to AMD's figures of large products",
-            duration(*seconds),
-            clock_hz / 1e9
+    let note = timing.sustained.note();
+    line(&match timing.sustained.seconds() {
+        Some(seconds) => format!(
+            "                    {} at the sustained clock, {note}",
+            duration(seconds)
         ),
-        SustainedClock::Unknown { missing } => {
-            format!(
-                "                    the sustained clock is unknown: we know no figures of {missing}"
-            )
-        }
+        None => format!("                    the sustained clock is unknown: {note}"),
     });
     if !timing.changed_parameters.is_empty() {
         let changed = timing.changed_parameters.iter().map(Changed::to_string);

@@ -7,7 +7,7 @@ use super::{
     summary::{Row, grouped, percent},
     totals::ratio,
 };
-use ferrowave_timing::{Stall, Stalls, Timing, duration};
+use ferrowave_timing::{Stall, Stalls, SustainedClock, Timing, duration};
 
 /// The modelled times of one kernel on one machine.
 pub(super) struct Timed<'a> {
@@ -57,7 +57,7 @@ impl<'a> Timed<'a> {
         self.launches.iter().map(|timing| timing.wave_cycles).sum()
     }
 
-    /// The machine, the time, the bound of the longest launch, and the waves' cycles by cause.
+    /// The machine, the time at the highest and at the sustained clock, the bound of the longest launch, and the waves' cycles by cause.
     pub(super) fn rows(&self) -> Vec<Row> {
         let seconds = self.launches.iter().map(|timing| timing.seconds).sum();
         let cycles: u64 = self.launches.iter().map(|timing| timing.cycles).sum();
@@ -81,6 +81,15 @@ impl<'a> Timed<'a> {
                 note += &format!(", {} launches", grouped(self.launches.len() as u64));
             }
             add("modelled time", duration(seconds), note, false);
+            let sustained = self.launches.iter().map(|timing| &timing.sustained);
+            let unknown = sustained.clone().find(|clock| clock.seconds().is_none());
+            let seconds: Option<f64> = sustained.map(SustainedClock::seconds).sum();
+            add(
+                "at the sustained clock",
+                seconds.map_or_else(|| "unknown".to_owned(), duration),
+                unknown.unwrap_or(&longest.sustained).note(),
+                false,
+            );
             add("bound by", longest.bound_by.text(), String::new(), false);
             if let Some(error) = &longest.error {
                 add("error", error.text(), String::new(), false);
