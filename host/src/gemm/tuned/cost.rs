@@ -22,14 +22,18 @@
 //! - The end of k that is no whole step, tiles that overhang C, and lines that straddle cache lines cost
 //!   [`tail`](Cost::tail), [`edge`](Cost::edge) and a factor, [`straddle`](Cost::straddle).
 //! - Workgroups that share a tile add [`share`](Cost::share). All of them store their sums at the same time: its fixed part,
-//!   on a full GPU; less in proportion to the workgroups, as less is stored. The last one of a tile then adds them: its
-//!   step for each part of k.
+//!   on a full GPU; less in proportion to the workgroups, as less is stored, but at least the latencies of memory. The last
+//!   one of a tile then adds them: its step for each part of k.
 
 use crate::gemm::tiles::{Tiles, first_read, near_square};
 use ferrowave_shared::catalogue::Reduction;
 
 /// The most parts of k that are considered.
 const MOST_PARTS: u32 = 64;
+
+/// Cycles that a shared tile takes longer however few workgroups there are: stores of sums, the tile's counter and loads of
+/// sums wait for each other, each for the latency of memory (741 cycles on MI210 by the timing model's table).
+const SHARE_LATENCY: f64 = 3.0 * 741.0;
 
 /// Cycles that grow with a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -161,7 +165,8 @@ impl Cost {
     /// Storing the sums of `workgroups`, of which `at_once` run at once, and adding those of `parts`.
     fn sharing(&self, workgroups: u64, at_once: u64, parts: f64) -> f64 {
         let load = (workgroups as f64 / at_once as f64).min(1.0);
-        self.share.fixed * load + self.share.step * parts
+        let latency = self.share.fixed.min(SHARE_LATENCY);
+        latency + (self.share.fixed - latency) * load + self.share.step * parts
     }
 
     /// `workgroups` of `steps` each, of which `parts` share each tile.
@@ -263,7 +268,7 @@ mod tests {
         edge: 30.0,
         straddle: 1.5,
         share: Line {
-            fixed: 400.0,
+            fixed: SHARE_LATENCY + 400.0,
             step: 10.0,
         },
     };
@@ -321,7 +326,8 @@ mod tests {
     #[test]
     fn sums_are_stored_by_all_and_added_by_the_last() {
         // Workgroups on 16 compute units, 2 on each at once: 8 of them store a quarter of 400 cycles, 32 all of it.
-        for (parts, steps, shared) in [(8, 5, 100.0 + 80.0), (32, 5, 400.0 + 320.0)] {
+        for (parts, steps, stored) in [(8, 5, 100.0), (32, 5, 400.0)] {
+            let shared = SHARE_LATENCY + stored + 10.0 * f64::from(parts);
             let tiles = tiles(64, 64, 32 * i64::from(parts * steps));
             let all = COST.cycles(Reduction::SplitK, &tiles, parts);
             let alone = Cost {
