@@ -1,6 +1,9 @@
 //! The kernel catalogue: for each kernel its types, tile, block, LDS, tile order and GPUs.
 
-use crate::{BlockShape, BlockTile, ElementTypes, GpuSet, TileOrder, for_each_kernel, tile::LANES};
+use crate::{
+    BlockShape, BlockTile, ElementTypes, GpuSet, TileOrder, for_each_kernel,
+    tile::{LANES, UNIT_BYTES, lds_rows},
+};
 
 /// The GPUs that have kernels.
 pub const fn gpus_with_kernels() -> GpuSet {
@@ -65,6 +68,8 @@ pub enum Variant {
     SplitK64x64,
     /// [`SplitK`](Self::SplitK) with 32 × 64 tiles, for products of few rows.
     SplitK32x64,
+    /// [`SplitK`](Self::SplitK) with 80 × 128 tiles, for problems that 128 × 128 tiles divide unevenly among the compute units.
+    SplitK80x128,
     /// [`MfmaWide`](Self::MfmaWide) by WMMA, the matrix instructions of RDNA.
     WmmaWide,
     /// [`MfmaSwizzled`](Self::MfmaSwizzled) by WMMA.
@@ -107,6 +112,7 @@ impl Variant {
             Self::StreamK => "stream_k",
             Self::SplitK64x64 => "split_k_64x64",
             Self::SplitK32x64 => "split_k_32x64",
+            Self::SplitK80x128 => "split_k_80x128",
             Self::WmmaWide => "wmma_wide",
             Self::WmmaSwizzled => "wmma_swizzled",
             Self::WmmaInterleaved => "wmma_interleaved",
@@ -148,7 +154,8 @@ impl Variant {
             | Self::SplitK
             | Self::StreamK
             | Self::SplitK64x64
-            | Self::SplitK32x64 => Unit::Mfma,
+            | Self::SplitK32x64
+            | Self::SplitK80x128 => Unit::Mfma,
         }
     }
 }
@@ -536,6 +543,13 @@ struct Step {
 impl Step {
     const fn row(self, symbol: &'static str, types: ElementTypes, gpus: GpuSet) -> Kernel {
         let (m, n) = self.tile;
+        let block = BlockShape {
+            x: self.lanes * self.waves.1,
+            y: self.waves.0,
+        };
+        let row_units = self.row_bytes / UNIT_BYTES;
+        let lds_rows =
+            lds_rows(m, row_units, block.threads()) + lds_rows(n, row_units, block.threads());
         Kernel {
             symbol,
             variant: self.variant,
@@ -545,11 +559,8 @@ impl Step {
                 n,
                 k: self.round * self.row_bytes / types.input.size_bytes(),
             },
-            block: BlockShape {
-                x: self.lanes * self.waves.1,
-                y: self.waves.0,
-            },
-            lds_bytes: self.stages * (m + n) * self.row_bytes,
+            block,
+            lds_bytes: self.stages * lds_rows * self.row_bytes,
             waves_per_simd: self.waves_per_simd,
             order: TileOrder::Linear,
             access: self.access,
@@ -676,6 +687,14 @@ const SPLIT_K_32X64: Step = Step {
     tile: (32, 64),
     waves: (1, 2),
     waves_per_simd: 4,
+    ..SPLIT_K
+};
+
+/// [`Variant::SplitK80x128`]: 1 × 4 waves of 80 × 32, in blocks of 16 × 16.
+const SPLIT_K_80X128: Step = Step {
+    variant: Variant::SplitK80x128,
+    tile: (80, 128),
+    waves: (1, 4),
     ..SPLIT_K
 };
 

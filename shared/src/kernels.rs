@@ -104,6 +104,10 @@ macro_rules! for_each_kernel {
                 gemm_split_k_32x64_f32: SPLIT_K_32X64, F32, ["gfx908", "gfx90a"];
                 gemm_split_k_32x64_f16: SPLIT_K_32X64, F16, ["gfx908", "gfx90a"];
                 gemm_split_k_32x64_bf16: SPLIT_K_32X64, BF16, ["gfx908", "gfx90a"];
+                gemm_split_k_80x128_f32: SPLIT_K_80X128, F32, ["gfx90a"];
+                gemm_split_k_80x128_f16: SPLIT_K_80X128, F16, ["gfx90a"];
+                gemm_split_k_80x128_bf16: SPLIT_K_80X128, BF16, ["gfx90a"];
+                gemm_split_k_80x128_i8: SPLIT_K_80X128, I8, ["gfx90a"];
                 gemm_wmma_wide_f16: WMMA_WIDE, F16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
                 gemm_wmma_wide_bf16: WMMA_WIDE, BF16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
                 gemm_wmma_wide_i8: WMMA_WIDE, I8, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];

@@ -3,6 +3,9 @@
 /// Lanes of a wave of CDNA.
 pub const LANES: usize = 64;
 
+/// Bytes of a unit, the most that a lane moves in one access.
+pub const UNIT_BYTES: usize = 16;
+
 /// The part of a product that one workgroup computes, and its step along k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockTile {
@@ -13,6 +16,13 @@ pub struct BlockTile {
     /// Columns of A and rows of B that are multiplied between two barriers; 1 for a kernel without
     /// barriers.
     pub k: usize,
+}
+
+/// Rows of a tile of A or B in LDS, where a row has `row_units` units of 16 bytes. Each of the `threads` stores the same number
+/// of units, a power of two; if the tile has fewer, the rows behind it are never read.
+pub const fn lds_rows(rows: usize, row_units: usize, threads: usize) -> usize {
+    let of_a_thread = (rows * row_units).div_ceil(threads).next_power_of_two();
+    of_a_thread * threads / row_units
 }
 
 /// The threads of a workgroup. `x` varies fastest: thread `(x, y)` is lane `(y · self.x + x) mod L` of wave
@@ -172,6 +182,14 @@ mod tests {
             [tiles[1], tiles[3], tiles[5], tiles[7]],
             [(2, 0), (3, 0), (2, 1), (3, 1)]
         );
+    }
+
+    #[test]
+    fn threads_store_whole_shares_of_a_tile() {
+        assert_eq!(lds_rows(128, 4, 256), 128);
+        assert_eq!(lds_rows(32, 4, 128), 32);
+        assert_eq!(lds_rows(80, 4, 256), 128, "320 units are two a thread");
+        assert_eq!(lds_rows(192, 4, 256), 256, "768 units are four a thread");
     }
 
     #[test]

@@ -93,6 +93,13 @@ mod large {
     #[cfg(not(any(ferrowave_gpu = "gfx908", ferrowave_gpu = "gfx950")))]
     instruction!(f32_32x32x8_bf16(Shorts<4>) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x8bf16.1k");
 
+    #[cfg(ferrowave_gpu = "gfx90a")]
+    instruction!(f32_16x16x16_f16(Halves<4>) -> [f32; 4] as core::simd::f32x4 = "llvm.amdgcn.mfma.f32.16x16x16f16");
+    #[cfg(ferrowave_gpu = "gfx90a")]
+    instruction!(f32_16x16x16_bf16(Shorts<4>) -> [f32; 4] as core::simd::f32x4 = "llvm.amdgcn.mfma.f32.16x16x16bf16.1k");
+    #[cfg(ferrowave_gpu = "gfx90a")]
+    instruction!(i32_16x16x16_i8(i32) -> [i32; 4] as core::simd::i32x4 = "llvm.amdgcn.mfma.i32.16x16x16i8");
+
     #[cfg(ferrowave_gpu = "gfx942")]
     instruction!(f32_32x32x4_xf32(core::simd::f32x2) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x4.xf32");
     #[cfg(ferrowave_gpu = "gfx942")]

@@ -29,8 +29,8 @@ pub(crate) const LDS_BANKS: usize = if cfg!(ferrowave_gpu = "gfx950") {
 
 pub(crate) use ids::{readfirstlane, thread, thread_2d, thread_and_wave, workgroup};
 pub(crate) use lds::{
-    Workgroup, barrier, interleave, launch_lds, sched_barrier, sched_barrier_matrix, set_priority,
-    wait_for_lds,
+    Workgroup, barrier, interleave, interleave_store, launch_lds, sched_barrier,
+    sched_barrier_matrix, set_priority, wait_for_lds,
 };
 #[cfg(ferrowave_gpu = "gfx950")]
 pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};

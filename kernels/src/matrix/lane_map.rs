@@ -258,6 +258,17 @@ mod tests {
         halves.map(f64::from_bits).collect()
     }
 
+    /// The same for 16 × 16 with runs of four.
+    fn block_of_runs() -> Vec<u32> {
+        let mut block = vec![Unit::splat(u32::MAX); 16 * 4];
+        for lane in 0..64 {
+            let sums: [u32; 4] = core::array::from_fn(|register| register as u32 * 64 + lane);
+            // SAFETY: the block is as large, and lanes come one after the other.
+            unsafe { F32x16x16x4::stage_to_lds::<_, 4, 32>(lane, &sums, block.as_mut_ptr()) };
+        }
+        block.into_iter().flat_map(Unit::to_array).collect()
+    }
+
     /// The maps of WMMA on RDNA 3 and 4.
     type Rdna3 = LaneMap<16, 2, 1, 1>;
     type Rdna4 = LaneMap<16, 2, 8>;
@@ -302,6 +313,17 @@ mod tests {
         }
     }
 
+    fn check_runs() {
+        let block = block_of_runs();
+        for i in 0..16 {
+            for j in 0..16 {
+                let (register, lane) = (i % 4, 16 * (i / 4) + j);
+                let position = 4 * F32x16x16x4::sum_position::<32>(4, j, i / 4) + i % 4;
+                assert_eq!(block[position as usize], 64 * register + lane);
+            }
+        }
+    }
+
     /// RDNA 3 ISA guide, 7.9: in waves of 32, lanes 0 to 15 hold the even rows of D and the others the odd ones.
     #[test]
     fn wmma_blocks_are_where_amd_says() {
@@ -335,6 +357,7 @@ mod tests {
     fn blocks_are_where_amd_says() {
         check_32x32::<32>();
         check_32x32::<64>();
+        check_runs();
         check_16x16::<32>();
         check_16x16::<64>();
     }
@@ -367,6 +390,11 @@ mod tests {
     fn sums_are_staged_and_read_without_bank_conflicts() {
         check_banks::<32>();
         check_banks::<64>();
+        let block = block_of_runs();
+        let written = |lane| address(&block, lane);
+        assert_eq!(degree(32, Access::Write(16), written), 1);
+        let read = |lane| 16 * F32x16x16x4::sum_position::<32>(4, lane / 4, lane % 4) as usize;
+        assert_eq!(degree(32, Access::Read(16), read), 1);
         // Two waves of 32 lanes, the second in the place of the upper half of one of 64.
         let block = block_wmma::<1, 1>();
         for register in 0..8 {

@@ -1,5 +1,7 @@
 //! Products of blocks by MFMA, on CDNA.
 
+#[cfg(ferrowave_gpu = "gfx90a")]
+use super::F32x16x16x4;
 use super::{LaneMap, Multiply};
 use crate::{
     arch::{
@@ -90,4 +92,30 @@ product! {
 product! {
     /// f64: `v_mfma_f64_16x16x4_f64`.
     F64: u64 => f64, [f64; 4] in Map16x16F64, [f64; 2] from [0], mfma::f64_16x16x4_f64
+}
+
+// Blocks of 16 × 16, of which tiles can have other numbers of rows.
+
+#[cfg(ferrowave_gpu = "gfx90a")]
+product! {
+    /// f32: `v_mfma_f32_16x16x4f32`.
+    F32By16: u32 => f32, [f32; 4] in F32x16x16x4, [f32; 4] from [0], mfma::f32_16x16x4_f32
+}
+
+#[cfg(ferrowave_gpu = "gfx90a")]
+product! {
+    /// f16: `v_mfma_f32_16x16x16f16`.
+    F16By16: u16 => f16, [f32; 4] in F32x16x16x4, [Halves<4>; 2] from [0], mfma::f32_16x16x16_f16
+}
+
+#[cfg(ferrowave_gpu = "gfx90a")]
+product! {
+    /// bf16: `v_mfma_f32_16x16x16bf16_1k`.
+    Bfloat16By16: u16 => Bf16, [f32; 4] in F32x16x16x4, [Shorts<4>; 2] from [0], mfma::f32_16x16x16_bf16
+}
+
+#[cfg(ferrowave_gpu = "gfx90a")]
+product! {
+    /// i8: `v_mfma_i32_16x16x16i8`.
+    I8By16: u8 => i32, [i32; 4] in F32x16x16x4, [i32; 4] from [0], mfma::i32_16x16x16_i8
 }

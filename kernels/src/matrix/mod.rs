@@ -7,7 +7,7 @@
 //!
 //! | family | instructions | a wave | a block | lanes with the same row |
 //! |---|---|---|---|---|
-//! | CDNA | MFMA | 64 lanes | 32 × 32 sums, 16 × 16 in f64 | hold different k |
+//! | CDNA | MFMA | 64 lanes | 32 × 32 sums; 16 × 16 in f64 and for 80 rows | hold different k |
 //! | RDNA 3 and 3.5 | WMMA | 32 lanes | 16 × 16 sums | hold the same: operands are repeated in both halves of the wave |
 //! | RDNA 4 | WMMA | 32 lanes | 16 × 16 sums | hold different k |
 //!
@@ -49,6 +49,8 @@ pub trait Multiply {
     const STEP_UNITS: usize = Self::OPERAND_UNITS * Self::K_GROUPS;
     /// Units of a row of sums of a block.
     const SUM_UNITS: u32 = (Self::EDGE * size_of::<Self::Sum>() / UNIT_BYTES) as u32;
+    /// Whether blocks are of 16 × 16 sums of 4 bytes, in waves of 64 lanes.
+    const SMALL_BLOCKS: bool = Self::K_GROUPS == 4 && size_of::<Self::Sum>() == 4;
     /// Instructions of one product of blocks.
     const INSTRUCTIONS: usize;
     /// Sums that are all 0.

@@ -85,7 +85,7 @@ macro_rules! entries {
         $(
             #[cfg(any($(ferrowave_gpu = $gpu),*))]
             const _: () = {
-                type Instruction = instruction!($types);
+                type Instruction = instruction!($step, $types);
                 type Layout = layout!(
                     $step,
                     size_of::<<Instruction as Multiply>::Element>(),
@@ -104,6 +104,8 @@ macro_rules! entries {
                     type N = Len<{ SHARES.n }>;
                     type AVecs = Len<{ SHARES.a_vecs }>;
                     type BVecs = Len<{ SHARES.b_vecs }>;
+                    const LDS_ROWS: (usize, usize) = SHARES.lds_rows;
+                    const IS_PADDED: bool = SHARES.is_padded;
                 }
 
                 entry!($symbol(Element<Row> => Output<Row>) => step!($step, Row));
@@ -188,6 +190,9 @@ macro_rules! step {
     (SPLIT_K_32X64, $row:ty) => {
         s16_split_k::run::<$row>
     };
+    (SPLIT_K_80X128, $row:ty) => {
+        s16_split_k::run::<$row>
+    };
     // The same steps by WMMA, in waves of 32 lanes.
     (WMMA_WIDE, $row:ty) => {
         s11_mfma_wide::run::<$row>
@@ -224,33 +229,46 @@ macro_rules! layout {
     };
 }
 
-/// The matrix instruction for element types.
+/// The matrix instruction of a step for element types.
 macro_rules! instruction {
-    (F32) => {
+    // 80 rows are 5 blocks of 16.
+    (SPLIT_K_80X128, F32) => {
+        matrix::F32By16
+    };
+    (SPLIT_K_80X128, F16) => {
+        matrix::F16By16
+    };
+    (SPLIT_K_80X128, BF16) => {
+        matrix::Bfloat16By16
+    };
+    (SPLIT_K_80X128, I8) => {
+        matrix::I8By16
+    };
+    ($step:ident, F32) => {
         matrix::F32
     };
-    (XF32) => {
+    ($step:ident, XF32) => {
         matrix::Xf32
     };
-    (F16) => {
+    ($step:ident, F16) => {
         matrix::F16
     };
-    (BF16) => {
+    ($step:ident, BF16) => {
         matrix::Bfloat16
     };
-    (I8) => {
+    ($step:ident, I8) => {
         matrix::I8
     };
-    (FP8_FNUZ) => {
+    ($step:ident, FP8_FNUZ) => {
         matrix::Fp8
     };
-    (FP8) => {
+    ($step:ident, FP8) => {
         matrix::Fp8
     };
-    (BF8) => {
+    ($step:ident, BF8) => {
         matrix::Bf8
     };
-    (F64) => {
+    ($step:ident, F64) => {
         matrix::F64
     };
 }

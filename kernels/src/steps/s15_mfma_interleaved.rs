@@ -75,6 +75,11 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
 /// The stages are whole, and all threads of the workgroup call this.
 #[inline(always)]
 pub(super) unsafe fn weave<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
+    if C::Multiply::SMALL_BLOCKS {
+        // SAFETY: as the caller promises.
+        unsafe { weave_small(gemm, source, stages) };
+        return;
+    }
     let two_steps = BlockGemm::<C>::STEPS == 2;
     let (m, n) = (BlockGemm::<C>::M, BlockGemm::<C>::N);
     let reads = (m + n) * C::Multiply::OPERAND_UNITS;
@@ -113,6 +118,50 @@ pub(super) unsafe fn weave<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>
                     gemm.multiply_rows(&operands, m / 2, m);
                     operands = next;
                 }
+            }
+        }
+    }
+}
+
+/// The same in small blocks, which have one step per stage. Their products are short, so that everything else is distributed
+/// among them: what moves stages among those of the upper blocks, the reads of the next step among the others.
+///
+/// # Safety
+/// As [`weave`].
+#[inline(always)]
+unsafe fn weave_small<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
+    let (m, n) = (BlockGemm::<C>::M, BlockGemm::<C>::N);
+    let reads = (m + n) * C::Multiply::OPERAND_UNITS;
+    let upper = m.div_ceil(2);
+    let products = |rows: usize| rows * n * C::Multiply::INSTRUCTIONS;
+    // SAFETY: as in `weave`.
+    unsafe {
+        let mut fetch = source.fetch(stages);
+        let first = fetch.next();
+        gemm.store(&fetch, 0, first);
+        let mut in_flight = [fetch.next(), fetch.next()];
+        arch::Workgroup.wait();
+        let mut operands = gemm.operands(0, 0);
+        for _ in 0..stages / 2 {
+            for buffer in 0..2 {
+                arch::sched_barrier();
+                gemm.store(&fetch, 1 - buffer, in_flight[buffer]);
+                in_flight[buffer] = fetch.next();
+                gemm.multiply_rows(&operands, 0, upper);
+                // Transposing two operands takes twice as many instructions.
+                if fetch.transposes_both() {
+                    arch::interleave_store::<7>(products(upper));
+                } else {
+                    arch::interleave_store::<5>(products(upper));
+                }
+                arch::sched_barrier();
+                arch::Workgroup.wait();
+                arch::sched_barrier();
+                let next = gemm.operands(1 - buffer, 0);
+                gemm.multiply_rows(&operands, upper, m);
+                arch::interleave(products(m - upper), reads);
+                arch::sched_barrier();
+                operands = next;
             }
         }
     }

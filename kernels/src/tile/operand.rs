@@ -23,6 +23,9 @@ pub type Unit = u32x4;
 /// The bytes of a [`Unit`].
 pub const UNIT_BYTES: usize = size_of::<Unit>();
 
+#[cfg(target_arch = "amdgpu")]
+const _: () = assert!(UNIT_BYTES == ferrowave_shared::tile::UNIT_BYTES);
+
 /// Where the units of a tile are in LDS.
 pub trait LdsLayout: Copy {
     /// Units of a row.
@@ -170,6 +173,16 @@ impl<T> Operand<T> {
         extent >= per_unit
     }
 
+    /// At most the first `rows` rows of the operand.
+    #[inline(always)]
+    #[must_use]
+    pub fn first(self, rows: usize) -> Self {
+        Self {
+            rows: self.rows.min(rows as u32),
+            ..self
+        }
+    }
+
     /// The operand with k ending at `end`.
     #[inline(always)]
     #[must_use]
@@ -261,7 +274,8 @@ pub struct TileLoader<T, L, V: Length> {
     offsets: Array<u32, V>,
     /// Bytes from one tile to the next.
     step: usize,
-    along_k: bool,
+    /// Whether units extend along k.
+    pub along_k: bool,
     /// Where the share begins in LDS: the unit, and the byte in it.
     place: LdsPosition<L>,
     byte: u32,

@@ -1,6 +1,6 @@
 //! The epilogue: sums go to C through LDS, one block at a time. In registers, neighbouring lanes hold different rows of
 //! C (f64 and WMMA of RDNA 3: neighbours in a row); from LDS, 8 neighbouring lanes (WMMA: 4) store a whole row of the
-//! block, a unit each.
+//! block, a unit each. Small blocks pass a row of them at a time: a wave waits for LDS less often so.
 
 use super::{BlockGemm, Config, Element, Output, Product};
 use crate::{
@@ -31,8 +31,11 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     pub(in super::super) unsafe fn finish(self) {
         let (row, column) = self.first_run();
-        // SAFETY: as the caller promises. The choice is uniform.
+        // SAFETY: as the caller promises. The choices are uniform.
         unsafe {
+            if C::Multiply::SMALL_BLOCKS {
+                return self.finish_small(row, column);
+            }
             match self.product.plain(row, column) {
                 Some(plain) => self.finish_plain(plain),
                 None => match self.product.plain_factor() {
@@ -41,6 +44,30 @@ impl<C: Config> BlockGemm<C> {
                         |product, row, column, sums| product.store_scaled(row, column, sums, alpha),
                     ),
                     None => self.finish_in_a_loop(
+                        #[inline(always)]
+                        |product, row, column, sums| product.store_unit(row, column, sums),
+                    ),
+                },
+            }
+        }
+    }
+
+    /// The same for small blocks.
+    ///
+    /// # Safety
+    /// As [`finish`](Self::finish).
+    #[inline(always)]
+    unsafe fn finish_small(self, row: u32, column: u32) {
+        // SAFETY: as in `finish`.
+        unsafe {
+            match self.product.plain(row, column) {
+                Some(plain) => self.finish_plain(plain),
+                None => match self.product.plain_factor() {
+                    Some(alpha) => self.finish_rows(
+                        #[inline(always)]
+                        |product, row, column, sums| product.store_scaled(row, column, sums, alpha),
+                    ),
+                    None => self.finish_rows(
                         #[inline(always)]
                         |product, row, column, sums| product.store_unit(row, column, sums),
                     ),
@@ -118,6 +145,44 @@ impl<C: Config> BlockGemm<C> {
                 }
                 arch::sched_barrier();
             }
+        }
+    }
+
+    /// As [`finish_in_a_loop`](Self::finish_in_a_loop), a row of blocks at a time.
+    ///
+    /// # Safety
+    /// As [`finish`](Self::finish).
+    #[inline(always)]
+    unsafe fn finish_rows(
+        self,
+        store: impl Fn(&Product<Element<C>, Output<C>>, u32, u32, *const Sum<C>),
+    ) {
+        let (mut row, column) = self.first_run();
+        let block_units = (Self::EDGE * Self::SUM_UNITS) as usize;
+        let wave = (self.thread / C::Multiply::LANES as u32) as usize;
+        let blocks = self.lds.wrapping_add(wave * Self::N * block_units);
+        // As in `finish_plain`.
+        Workgroup.wait();
+        let mut number = crate::opaque_zero();
+        while number < Self::M as u32 {
+            for i in 0..Self::M {
+                if number == i as u32 {
+                    for j in 0..Self::N {
+                        let block = blocks.wrapping_add(j * block_units);
+                        // SAFETY: the part of LDS is the wave's.
+                        unsafe { C::Multiply::stage_to_lds(self.lane, &self.sums[i][j], block) };
+                    }
+                }
+            }
+            arch::wait_for_lds();
+            for j in 0..Self::N {
+                let block = blocks.wrapping_add(j * block_units);
+                // SAFETY: as in `finish_in_a_loop`; a wave reads a whole block in one access.
+                let sums = unsafe { self.staged(block, 0) };
+                store(&self.product, row, column + j as u32 * Self::EDGE, sums);
+            }
+            row += Self::EDGE;
+            number += 1;
         }
     }
 

@@ -4,7 +4,7 @@
 //! ```text
 //! stage      one tile of A and one of B in LDS: 64 or 128 bytes of each row along k
 //! step       the part of a stage for one product of blocks: 16 or 32 bytes per lane
-//! block      32 × 32 sums of C (f64 and WMMA: 16 × 16), in the registers of a wave; a wave has M × N of them
+//! block      32 × 32 sums of C (f64, WMMA and tiles of 80 rows: 16 × 16), in the registers of a wave; a wave has M × N of them
 //! unit       16 bytes, which a lane moves in one access
 //! ```
 //!
@@ -26,7 +26,7 @@ use crate::{
         operand::{LdsLayout, LdsPosition, Operand, TileLoader, UNIT_BYTES, Unit},
     },
 };
-use ferrowave_shared::Kernel;
+use ferrowave_shared::{Kernel, tile::lds_rows};
 
 /// The configuration of a kernel: what the kernels of one step differ in.
 pub(super) trait Config: Copy {
@@ -42,6 +42,10 @@ pub(super) trait Config: Copy {
     type AVecs: Length;
     /// Units of a tile of B that a thread loads.
     type BVecs: Length;
+    /// Rows of the tiles of A and B in LDS ([`lds_rows`]).
+    const LDS_ROWS: (usize, usize);
+    /// Whether they are more than those of the workgroup's tile.
+    const IS_PADDED: bool;
 }
 
 /// The type of the elements of A and B, as bits.
@@ -57,6 +61,8 @@ pub(super) struct Shares {
     pub(super) n: usize,
     pub(super) a_vecs: usize,
     pub(super) b_vecs: usize,
+    pub(super) lds_rows: (usize, usize),
+    pub(super) is_padded: bool,
 }
 
 impl Shares {
@@ -68,36 +74,39 @@ impl Shares {
         let (waves_m, waves_n) = (kernel.block.y, kernel.block.x / I::LANES);
         let threads = kernel.block.threads();
         let tile = kernel.tile;
+        let a_rows = lds_rows(tile.m, L::ROW_UNITS, threads);
+        let b_rows = lds_rows(tile.n, L::ROW_UNITS, threads);
         let shares = Self {
             m: tile.m / (waves_m * I::EDGE),
             n: tile.n / (waves_n * I::EDGE),
-            a_vecs: tile.m * L::ROW_UNITS / threads,
-            b_vecs: tile.n * L::ROW_UNITS / threads,
+            a_vecs: a_rows * L::ROW_UNITS / threads,
+            b_vecs: b_rows * L::ROW_UNITS / threads,
+            lds_rows: (a_rows, b_rows),
+            is_padded: a_rows > tile.m || b_rows > tile.n,
         };
+        // Otherwise the first row of a wave would share bits with the rows of its blocks (`LdsPosition::further`).
         assert!(
-            shares.m.is_power_of_two()
-                && shares.n.is_power_of_two()
+            (shares.m.is_power_of_two() || waves_m == 1)
+                && (shares.n.is_power_of_two() || waves_n == 1)
                 && tile.m == waves_m * shares.m * I::EDGE
                 && tile.n == waves_n * shares.n * I::EDGE,
-            "waves must have whole blocks of the tile, a power of two of them in each direction"
-        );
-        assert!(
-            tile.m * L::ROW_UNITS == threads * shares.a_vecs
-                && tile.n * L::ROW_UNITS == threads * shares.b_vecs,
-            "threads must have whole units of the tiles of A and B"
+            "waves must have whole blocks of the tile, and several waves a power of two of them"
         );
         assert!(
             kernel
                 .lds_bytes
-                .is_multiple_of((tile.m + tile.n) * L::ROW_BYTES)
+                .is_multiple_of((a_rows + b_rows) * L::ROW_BYTES)
                 && tile
                     .k
                     .is_multiple_of(L::ROW_BYTES / size_of::<I::Element>()),
             "LDS and a round of the main loop must have whole stages"
         );
+        // Of small blocks, a row.
+        let blocks = if I::SMALL_BLOCKS { shares.n } else { 1 };
         assert!(
-            kernel.lds_bytes >= waves_m * waves_n * I::EDGE * I::SUM_UNITS as usize * UNIT_BYTES,
-            "LDS must hold a block of sums of each wave"
+            kernel.lds_bytes
+                >= waves_m * waves_n * blocks * I::EDGE * I::SUM_UNITS as usize * UNIT_BYTES,
+            "LDS must hold the blocks of sums that waves store at once"
         );
         shares
     }
@@ -192,7 +201,25 @@ impl<C: Config> BlockGemm<C> {
     /// The workgroup's operands from `k` on; `None` if the problem's k is 0.
     #[inline(always)]
     fn source(&self, k: u32) -> Option<Source<C>> {
+        if C::IS_PADDED {
+            return self.padded_source(k);
+        }
         let (a, b) = self.product.operands()?;
+        Some(Source {
+            loader_a: TileLoader::new(&a, self.thread, self.threads(), k),
+            loader_b: TileLoader::new(&b, self.thread, self.threads(), k),
+            a,
+            b,
+        })
+    }
+
+    /// The same if LDS has more rows than the tile. The operands end with the tile: what goes to the other rows is loaded from
+    /// the last ones, which are loaded anyway.
+    #[inline(always)]
+    fn padded_source(&self, k: u32) -> Option<Source<C>> {
+        let (a, b) = self.product.operands()?;
+        let tile = self.product.kernel().tile;
+        let (a, b) = (a.first(tile.m), b.first(tile.n));
         Some(Source {
             loader_a: TileLoader::new(&a, self.thread, self.threads(), k),
             loader_b: TileLoader::new(&b, self.thread, self.threads(), k),
@@ -204,6 +231,13 @@ impl<C: Config> BlockGemm<C> {
     /// The tiles of stage buffer `stage`.
     #[inline(always)]
     fn tiles(&self, stage: usize) -> (*mut Unit, *mut Unit) {
+        if C::IS_PADDED {
+            let (a_rows, b_rows) = C::LDS_ROWS;
+            let a = self
+                .lds
+                .wrapping_add(stage * (a_rows + b_rows) * C::Layout::ROW_UNITS);
+            return (a, a.wrapping_add(a_rows * C::Layout::ROW_UNITS));
+        }
         let tile = self.product.kernel().tile;
         let a = self
             .lds
@@ -460,6 +494,12 @@ impl<C: Config> Fetch<C> {
         let units = unsafe { self.source.loader_b.load() };
         self.advance();
         units
+    }
+
+    /// Whether neither operand is along k.
+    #[inline(always)]
+    pub(super) fn transposes_both(&self) -> bool {
+        !self.source.loader_a.along_k && !self.source.loader_b.along_k
     }
 
     /// Advances to the next stage, unless this is the last one.
