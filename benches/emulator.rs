@@ -59,7 +59,12 @@ impl Setup {
         memory
             .write(workspace, &zeros)
             .expect("the allocation is as long");
-        let addresses = Addresses { a, b, c, bias: 0 };
+        let addresses = Addresses {
+            a,
+            b,
+            c,
+            ..Addresses::default()
+        };
         Setup {
             kernel,
             loaded: program

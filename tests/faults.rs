@@ -21,12 +21,12 @@ fn naive() -> &'static Kernel {
     Kernel::by_symbol("gemm_naive_f32").unwrap()
 }
 
-/// A product of m×64 and 64×m with layouts that every kernel reads.
+/// A product of m×64 and 64×m with layouts that every kernel reads; twice as long along k, if two elements share a byte.
 fn problem(kernel: &Kernel, m: i64) -> Problem {
     let request = Request {
         order_b: Order::ColumnMajor,
         types: kernel.types,
-        ..Request::new(m, m, 64)
+        ..Request::new(m, m, 64 * i64::from(kernel.types.input.per_byte()))
     };
     request.check().unwrap()
 }
@@ -47,6 +47,13 @@ fn accesses_outside_of_buffers_are_named() {
             let inputs = Inputs::random(&problem, 1).unwrap();
             let [a, b, mut c] = [&inputs.a, &inputs.b, &inputs.c]
                 .map(|elements| context.upload(elements.bytes()).unwrap());
+            let scales = inputs
+                .scales
+                .as_ref()
+                .map(|scales| [0, 1].map(|number| context.upload(scales[number].bytes()).unwrap()));
+            let [scale_a, scale_b] = scales
+                .as_ref()
+                .map_or([0; 2], |[a, b]| [a.address(), b.address()]);
             // One row or column fewer than the kernel accesses. A and B are whole pages, because reads may go to the
             // end of a page.
             let short = |(elements, length): (&Elements, usize)| {
@@ -62,9 +69,15 @@ fn accesses_outside_of_buffers_are_named() {
                 // The counters are undefined after a failed launch.
                 let mut workspace = context.allocate::<u8>(workspace_bytes).unwrap();
                 workspace.fill_bytes(0).unwrap();
-                let addresses = Addresses { a, b, c, bias: 0 };
-                let arguments = plan.arguments(&launch, &addresses, workspace.address());
-                let arguments = Arguments::from_struct(&arguments);
+                let addresses = Addresses {
+                    a,
+                    b,
+                    c,
+                    bias: 0,
+                    scale_a,
+                    scale_b,
+                };
+                let arguments = plan.kernel_arguments(&launch, &addresses, workspace.address());
                 // SAFETY: the emulator, which is under test, lets no access outside of an allocation through.
                 unsafe { loaded.launch(&stream, &config, &arguments) }.unwrap();
                 context.synchronize()

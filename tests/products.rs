@@ -1,20 +1,23 @@
 //! Every kernel on every built GPU, or on the device of FERROWAVE_DEVICE, over the cases of `ferrowave::verify::cases`,
 //! through the whole path: plan, HIP, code object, device, comparison with a product in f64 or exact integers.
 
-use std::env;
+use std::{array, env};
 
 use ferrowave::{
     embedded,
-    gemm::{Gemm, Operands, Operation, Order, Plan, PlanError, Request, Source, Target, choose},
+    gemm::{
+        E8m0, Gemm, Mxfp4Pair, Mxfp8, Operands, Operation, Order, Plan, PlanError, Request, Source,
+        Target, choose,
+    },
     hip::{Context, DEVICE_VARIABLE, Device, DeviceSelector},
     verify::{
-        Inputs,
+        Elements, Inputs,
         cases::{self, Case},
         verify,
     },
 };
 use ferrowave_shared::{
-    CATALOGUE, ElementType, ElementTypes, Kernel,
+    CATALOGUE, ElementType, ElementTypes, Kernel, SCALE_BLOCK,
     catalogue::{Access, Reduction},
 };
 
@@ -179,7 +182,13 @@ fn the_chosen_kernel_computes_the_problem() {
     for bench in Bench::all() {
         for &types in ElementTypes::ALL {
             for (m, n, k) in [(16, 16, 2000), (300, 200, 64), (129, 257, 100)] {
+                let is_scaled = types.input.is_scaled();
+                let k = if is_scaled { k / 32 * 32 } else { k };
                 for (order_a, order_b) in layouts.clone() {
+                    // Elements with scales have one layout.
+                    if is_scaled && (order_a, order_b) != (Order::RowMajor, Order::ColumnMajor) {
+                        continue;
+                    }
                     let request = Request {
                         order_a,
                         order_b,
@@ -202,6 +211,134 @@ fn the_chosen_kernel_computes_the_problem() {
                 }
             }
         }
+    }
+}
+
+/// A scale that is NaN makes all elements of its block NaN, zeros too (OCP, *Microscaling Formats Specification*), wherever
+/// the block is: in the main loop, or behind it. Scales behind the end of k are not read.
+#[test]
+fn a_nan_scale_makes_its_row_or_column_nan() {
+    for bench in Bench::all() {
+        let kernels = bench.kernels();
+        for kernel in kernels.filter(|kernel| kernel.types.input.is_scaled()) {
+            let [m, n] = [kernel.tile.m, kernel.tile.n].map(|extent| extent as i64 + 3);
+            let k = 2 * kernel.tile.k as i64 + 32;
+            let request = Request {
+                types: kernel.types,
+                ..Request::new(m, n, k)
+            };
+            let case = Case::plain(request, 1).fitted(kernel);
+            let problem = case.request.check().unwrap();
+            // A row of A with a block in the main loop, whose elements are 0, and a column of B with its last block. Its
+            // first one follows the last of the column before, whose stage does not end with k.
+            let (row, column, block) = (problem.m() - 2, 5, 1);
+            let mut inputs = Inputs::random(&problem, 1).unwrap();
+            for k in SCALE_BLOCK * block..SCALE_BLOCK * (block + 1) {
+                let offset = problem.a().offset(0, row, k) as usize;
+                inputs.a.set_bits(offset, 0);
+            }
+            let [of_a, of_b] = inputs.scales.as_mut().unwrap();
+            let layout = problem.scales_a().unwrap();
+            of_a.set_bits(layout.offset(0, row, block) as usize, 0xff);
+            let layout = problem.scales_b().unwrap();
+            for block in [0, layout.columns - 1] {
+                of_b.set_bits(layout.offset(0, column, block) as usize, 0xff);
+            }
+            let loaded = case.load(&bench.gemm, kernel, &problem, &inputs);
+            let computed = loaded.unwrap().run().unwrap();
+            let verdict = verify(&problem, &inputs, &computed.output);
+            assert!(verdict.passed(), "{}: {verdict:?}", kernel.symbol);
+            for i in 0..problem.m() {
+                for j in 0..problem.n() {
+                    let offset = problem.c().offset(0, i, j) as usize;
+                    let is_nan = computed.output.value(offset).is_nan();
+                    let expected = i == row || j == column;
+                    assert_eq!(is_nan, expected, "{} ({i}, {j})", kernel.symbol);
+                }
+            }
+        }
+    }
+}
+
+/// Products by hand, with scales of 2, ½ and 2¹⁰.
+#[test]
+fn scales_are_of_32_elements_along_k() {
+    for bench in Bench::all() {
+        let kernels = bench.kernels();
+        for kernel in kernels.filter(|kernel| kernel.types == ElementTypes::MXFP4) {
+            let request = Request {
+                types: kernel.types,
+                order_b: Order::ColumnMajor,
+                ..Request::new(1, 2, 64)
+            };
+            let problem = request.check().unwrap();
+            // 1 and 2 in turn, then 4; 3 in both columns of B.
+            let a: [Mxfp4Pair; 32] = array::from_fn(|byte| Mxfp4Pair([0x42, 0x66][byte / 16]));
+            let a = bench.context.upload(&a).unwrap();
+            let b = bench.context.upload(&[Mxfp4Pair(0x55); 64]).unwrap();
+            let scales_a = bench.context.upload(&[E8m0(128), E8m0(126)]).unwrap();
+            let scales_b = [127, 127, 137, 127].map(E8m0);
+            let scales_b = bench.context.upload(&scales_b).unwrap();
+            let mut c = bench.context.allocate::<f32>(2).unwrap();
+            let operands = Operands::new(&a, &b, &mut c).with_scales(&scales_a, &scales_b);
+            bench.gemm.run_kernel(kernel, &problem, operands).unwrap();
+            let (first, second) = (16.0 * 9.0 * 2.0, 32.0 * 12.0 / 2.0);
+            let expected = [first + second, 1024.0 * first + second];
+            assert_eq!(c.to_vec().unwrap(), expected, "{}", kernel.symbol);
+        }
+    }
+}
+
+#[test]
+fn scales_that_do_not_fit_are_refused() {
+    for bench in Bench::all() {
+        let mut kernels = bench.kernels();
+        let Some(kernel) = kernels.find(|kernel| kernel.types == ElementTypes::MXFP8) else {
+            continue;
+        };
+        let request = Request {
+            types: kernel.types,
+            order_b: Order::ColumnMajor,
+            ..Request::new(2, 3, 64)
+        };
+        let problem = request.check().unwrap();
+        let upload = |codes: usize| bench.context.upload(&vec![E8m0(127); codes]).unwrap();
+        let a = bench.context.upload(&[Mxfp8(0x38); 2 * 64]).unwrap();
+        let b = bench.context.upload(&[Mxfp8(0x38); 3 * 64]).unwrap();
+        let mut c = bench.context.allocate::<f32>(6).unwrap();
+        let mut run = |scales: Option<[usize; 2]>| {
+            let scales = scales.map(|scales| scales.map(upload));
+            let mut operands = Operands::new(&a, &b, &mut c);
+            if let Some([a, b]) = &scales {
+                operands = operands.with_scales(a, b);
+            }
+            let ran = bench.gemm.run(&problem, operands);
+            ran.map(|_| ()).map_err(|error| error.to_string())
+        };
+        assert_eq!(run(Some([4, 6])), Ok(()));
+        assert_eq!(
+            run(None).unwrap_err(),
+            "elements of mxfp8 have scales, 4 for A and 6 for B, but none are given"
+        );
+        assert_eq!(
+            run(Some([3, 6])).unwrap_err(),
+            "the scale vector of A has 3 elements, but the problem needs 4"
+        );
+        assert_eq!(
+            run(Some([4, 5])).unwrap_err(),
+            "the scale vector of B has 5 elements, but the problem needs 6"
+        );
+        assert_eq!(c.to_vec().unwrap(), [64.0; 6]);
+        // f32 has none.
+        let ones = bench.context.upload(&[1.0_f32; 4]).unwrap();
+        let scales = upload(4);
+        let mut c = bench.context.allocate::<f32>(4).unwrap();
+        let plain = Request::new(2, 2, 2).check().unwrap();
+        let operands = Operands::new(&ones, &ones, &mut c).with_scales(&scales, &scales);
+        assert_eq!(
+            bench.gemm.run(&plain, operands).unwrap_err().to_string(),
+            "scales are given, but elements of f32 have none; those of mxfp8 and mxfp4 have"
+        );
     }
 }
 
@@ -231,14 +368,21 @@ fn schedules_do_not_matter() {
                 .unwrap();
                 let context = Context::new(&device).unwrap();
                 let gemm = Gemm::new(&context, code_object).unwrap();
-                let a = context.upload(inputs.a.bytes()).unwrap();
-                let b = context.upload(inputs.b.bytes()).unwrap();
-                let mut c = context.upload(inputs.c.bytes()).unwrap();
-                let operands = Operands::new(
+                let upload = |elements: &Elements| context.upload(elements.bytes()).unwrap();
+                let (a, b) = (upload(&inputs.a), upload(&inputs.b));
+                let mut c = upload(&inputs.c);
+                let scales = (inputs.scales.as_ref()).map(|[a, b]| [upload(a), upload(b)]);
+                let mut operands = Operands::new(
                     Source::of_bytes(&a, kernel.types.input),
                     Source::of_bytes(&b, kernel.types.input),
                     Target::of_bytes(&mut c, kernel.types.output),
                 );
+                if let Some([a, b]) = &scales {
+                    operands = operands.with_scales(
+                        Source::of_bytes(a, ElementType::E8m0),
+                        Source::of_bytes(b, ElementType::E8m0),
+                    );
+                }
                 let plan = match kernel.reduction {
                     Reduction::None => Plan::new(kernel, &problem, gemm.machine()),
                     // Several workgroups share a tile and end in any order.

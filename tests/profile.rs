@@ -6,13 +6,13 @@ use ferrowave::{
     embedded,
     gemm::{Gemm, Operands, Order, Problem, Request, Source, Target},
     hip::{Context, Device, DeviceSelector},
-    verify::Inputs,
+    verify::{Elements, Inputs},
 };
 use ferrowave_gpu::Gpu;
 use ferrowave_hip::profile::{set_profiling, take_profiles};
 use ferrowave_profile::{Profile, Totals};
 use ferrowave_shared::{
-    BlockTile, CATALOGUE, Kernel, Variant,
+    BlockTile, CATALOGUE, ElementType, Kernel, Variant,
     catalogue::{Access, Unit},
 };
 
@@ -40,11 +40,21 @@ fn profiles(kernel: &'static Kernel, problem: &Problem) -> Vec<Profile> {
                 [&inputs.a, &inputs.b, &inputs.c].map(|matrix| context.upload(matrix.bytes()));
             let (a, b, mut c) = (a.unwrap(), b.unwrap(), c.unwrap());
             let types = problem.types();
-            let operands = Operands::new(
+            let mut operands = Operands::new(
                 Source::of_bytes(&a, types.input),
                 Source::of_bytes(&b, types.input),
                 Target::of_bytes(&mut c, types.output),
             );
+            let scales = inputs.scales.as_ref().map(|scales| {
+                let upload = |scales: &Elements| context.upload(scales.bytes()).unwrap();
+                scales.each_ref().map(upload)
+            });
+            if let Some(scales) = &scales {
+                let [a, b] = scales
+                    .each_ref()
+                    .map(|scales| Source::of_bytes(scales, ElementType::E8m0));
+                operands = operands.with_scales(a, b);
+            }
             set_profiling(true);
             gemm.run_kernel(kernel, problem, operands).unwrap();
             set_profiling(false);
@@ -146,7 +156,8 @@ fn matrix_cores_do_two_operations_for_each_product() {
                 types: kernel.types,
                 ..Request::new(m as i64, n as i64, 2 * k as i64)
             };
-            if kernel.access == Access::WideAlongK && order_b == Order::RowMajor {
+            let along_k = kernel.access == Access::WideAlongK || kernel.types.input.is_scaled();
+            if along_k && order_b == Order::RowMajor {
                 continue;
             }
             for profile in profiles(kernel, &request.check().unwrap()) {

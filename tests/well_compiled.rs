@@ -159,6 +159,7 @@ impl MatrixShape {
     fn of(mnemonic: &str) -> Option<Self> {
         let mut prefixes = ["v_mfma_", "v_wmma_"].into_iter();
         let rest = prefixes.find_map(|prefix| mnemonic.strip_prefix(prefix))?;
+        let rest = rest.strip_prefix("scale_").unwrap_or(rest);
         let (_, shape) = rest.split_once('_')?;
         let mut parts = shape.splitn(3, 'x');
         let [m, n, last] = [parts.next()?, parts.next()?, parts.next()?];
@@ -416,7 +417,7 @@ fn main_loops_load_as_wide_as_the_row_says() {
         let in_a_round = built.multiplications();
         let waves = block.threads() / built.lanes();
         let rounds = in_a_round * waves / (tile.m * tile.n * tile.k);
-        let needed = (tile.m + tile.n) * tile.k * types.input.size_bytes() * rounds;
+        let needed = (tile.m + tile.n) * tile.k * types.input.bits() / 8 * rounds;
         let wide = main_loop
             .iter()
             .filter(|line| is_wide_load(&line.text))
@@ -427,6 +428,10 @@ fn main_loops_load_as_wide_as_the_row_says() {
             built.name()
         );
         for line in main_loop {
+            // The scales.
+            if types.input.is_scaled() && line.text.starts_with("ds_read_u8") {
+                continue;
+            }
             let narrow = [
                 "ds_read_b32",
                 "ds_read2_b32",
@@ -459,6 +464,10 @@ fn names_of_matrix_instructions_are_taken_apart() {
     assert_eq!(shape("v_mfma_i32_16x16x16i8"), Some([16, 16, 16, 1]));
     assert_eq!(shape("v_mfma_i32_32x32x16_i8"), Some([32, 32, 16, 1]));
     assert_eq!(shape("v_mfma_f32_16x16x32_fp8_fp8"), Some([16, 16, 32, 1]));
+    assert_eq!(
+        shape("v_mfma_scale_f32_32x32x64_f8f6f4"),
+        Some([32, 32, 64, 1])
+    );
     assert_eq!(shape("v_mfma_f64_16x16x4_f64"), Some([16, 16, 4, 1]));
     assert_eq!(shape("v_wmma_f32_16x16x16_bf16"), Some([16, 16, 16, 1]));
     assert_eq!(shape("v_wmma_i32_16x16x16_iu8"), Some([16, 16, 16, 1]));

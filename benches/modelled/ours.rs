@@ -139,7 +139,7 @@ impl Row {
             a: matrix(m, k, input),
             b: matrix(k, n, input),
             c: matrix(m, n, self.types.output.size_bytes()),
-            bias: 0,
+            ..Addresses::default()
         };
         let workspace = allocate(&memory, workspace.max(1) as usize);
         let launch = plan.launches().next().expect("a launch");

@@ -125,7 +125,12 @@ fn the_ladder_is_clean() {
                 "--n",
                 "141",
                 "--k",
-                "331",
+                // Scales are of blocks of 32.
+                if types.input.is_scaled() {
+                    "352"
+                } else {
+                    "331"
+                },
                 "--beta",
                 "2",
             ]);

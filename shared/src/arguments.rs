@@ -31,7 +31,44 @@ pub struct GemmArguments {
     pub parameters: GemmParameters,
 }
 
-/// The problem that a launch computes. Extents, leading dimensions and strides are in elements.
+/// The kernel argument segment of kernels whose elements have scales ([`ElementType::is_scaled`]): two more addresses,
+/// then [`ScaleParameters`].
+///
+/// [`ElementType::is_scaled`]: crate::ElementType::is_scaled
+///
+/// ```
+/// # use ferrowave_shared::ScaledGemmArguments;
+/// assert_eq!(size_of::<ScaledGemmArguments>(), 168);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
+#[repr(C)]
+pub struct ScaledGemmArguments {
+    /// The matrices and the problem.
+    pub gemm: GemmArguments,
+    /// Device address of A's first scale.
+    pub scale_a: u64,
+    /// Device address of B's first scale.
+    pub scale_b: u64,
+    /// The layout of the scales.
+    pub scales: ScaleParameters,
+}
+
+/// The layout of scales: those of a row of A or of a column of B follow each other, k / [`SCALE_BLOCK`] of them.
+///
+/// [`SCALE_BLOCK`]: crate::element::SCALE_BLOCK
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
+#[repr(C)]
+pub struct ScaleParameters {
+    /// Scales from those of one A of the batch to those of the next; 0 when all products share them.
+    pub stride_a: u64,
+    /// The same for B.
+    pub stride_b: u64,
+}
+
+/// The problem that a launch computes. Extents, leading dimensions and strides are in elements; for types of less than a
+/// byte, k and all of these of A and B count bytes.
 ///
 /// The host guarantees that each extent and leading dimension is at most [`MAX_EXTENT`] and that
 /// every element of the three matrices has a byte offset below 2⁶³. So the device may compute
@@ -111,5 +148,7 @@ mod tests {
         assert_eq!(offset_of!(GemmParameters, order), 92);
         assert_eq!(size_of::<GemmParameters>(), 96);
         assert_eq!(align_of::<GemmArguments>(), 8);
+        assert_eq!(offset_of!(ScaledGemmArguments, scale_a), 136);
+        assert_eq!(offset_of!(ScaledGemmArguments, scales), 152);
     }
 }

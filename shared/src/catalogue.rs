@@ -1,7 +1,9 @@
 //! The kernel catalogue: for each kernel its types, tile, block, LDS, tile order and GPUs.
 
 use crate::{
-    BlockShape, BlockTile, ElementTypes, GpuSet, TileOrder, for_each_kernel,
+    BlockShape, BlockTile, ElementTypes, GpuSet, TileOrder,
+    element::SCALE_BLOCK,
+    for_each_kernel,
     tile::{LANES, UNIT_BYTES, lds_rows},
 };
 
@@ -557,10 +559,11 @@ impl Step {
             tile: BlockTile {
                 m,
                 n,
-                k: self.round * self.row_bytes / types.input.size_bytes(),
+                k: self.round * self.row_bytes * 8 / types.input.bits(),
             },
             block,
-            lds_bytes: self.stages * lds_rows * self.row_bytes,
+            lds_bytes: self.stages
+                * (lds_rows * self.row_bytes + (m + n) * scale_bytes(self.row_bytes, types)),
             waves_per_simd: self.waves_per_simd,
             order: TileOrder::Linear,
             access: self.access,
@@ -585,6 +588,14 @@ impl Step {
             tile: (m / 2, n),
             ..self
         }
+    }
+}
+
+/// Bytes of the scales of a row of a tile in LDS.
+const fn scale_bytes(row_bytes: usize, types: ElementTypes) -> usize {
+    match types.input.is_scaled() {
+        true => row_bytes * 8 / types.input.bits() / SCALE_BLOCK as usize,
+        false => 0,
     }
 }
 

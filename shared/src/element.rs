@@ -28,7 +28,17 @@ pub enum ElementType {
     Fp8Fnuz,
     /// E5M2 of the OCP specification: the upper half of a binary16. On gfx1200 and gfx1201.
     Bf8,
+    /// MXFP8 of the OCP's microscaling specification: [`ElementType::Fp8`] with scales. On gfx950.
+    Mxfp8,
+    /// MXFP4: E2M1 with scales, two elements in a byte, the first one in its low half. One sign bit, two exponent bits
+    /// with a bias of 1, one fraction bit: 0, 0.5, 1, 1.5, 2, 3, 4, 6. On gfx950.
+    Mxfp4,
+    /// E8M0, the type of scales: 2 to the power of (code − 127); `0xff` is NaN.
+    E8m0,
 }
+
+/// Elements along k that share a scale, in the types that have scales (OCP, *Microscaling Formats Specification*).
+pub const SCALE_BLOCK: u32 = 32;
 
 impl ElementType {
     /// The name on the command line and in kernel symbols.
@@ -44,17 +54,44 @@ impl ElementType {
             Self::Fp8 => "fp8",
             Self::Fp8Fnuz => "fp8_fnuz",
             Self::Bf8 => "bf8",
+            Self::Mxfp8 => "mxfp8",
+            Self::Mxfp4 => "mxfp4",
+            Self::E8m0 => "e8m0",
         }
     }
 
-    /// The size of one element in memory, in bytes.
-    pub const fn size_bytes(self) -> usize {
+    /// The size of one element in memory, in bits.
+    pub const fn bits(self) -> usize {
         match self {
-            Self::I8 | Self::Fp8 | Self::Fp8Fnuz | Self::Bf8 => 1,
-            Self::F16 | Self::Bf16 => 2,
-            Self::F32 | Self::Xf32 | Self::I32 => 4,
-            Self::F64 => 8,
+            Self::Mxfp4 => 4,
+            Self::I8 | Self::Fp8 | Self::Fp8Fnuz | Self::Bf8 | Self::Mxfp8 | Self::E8m0 => 8,
+            Self::F16 | Self::Bf16 => 16,
+            Self::F32 | Self::Xf32 | Self::I32 => 32,
+            Self::F64 => 64,
         }
+    }
+
+    /// The size of that many elements in memory, in whole bytes.
+    pub const fn bytes(self, elements: u128) -> u128 {
+        (elements * self.bits() as u128).div_ceil(8)
+    }
+
+    /// Elements that share a byte; 1 for types of at least 8 bits.
+    pub const fn per_byte(self) -> u32 {
+        match self.bits() {
+            bits @ ..8 => 8 / bits as u32,
+            _ => 1,
+        }
+    }
+
+    /// Whether [`SCALE_BLOCK`] elements along k share a scale of type [`ElementType::E8m0`].
+    pub const fn is_scaled(self) -> bool {
+        matches!(self, Self::Mxfp8 | Self::Mxfp4)
+    }
+
+    /// The size of an element of C or of a sum in memory, in bytes; the size of a whole byte for smaller types.
+    pub const fn size_bytes(self) -> usize {
+        self.bits().div_ceil(8)
     }
 }
 
@@ -94,6 +131,10 @@ impl ElementTypes {
     pub const FP8_FNUZ: Self = Self::new(ElementType::Fp8Fnuz, ElementType::F32, ElementType::F32);
     /// OCP's 8-bit floats with two fraction bits, accumulated and stored in binary32.
     pub const BF8: Self = Self::new(ElementType::Bf8, ElementType::F32, ElementType::F32);
+    /// OCP's MXFP8 (E4M3 with scales), accumulated and stored in binary32.
+    pub const MXFP8: Self = Self::new(ElementType::Mxfp8, ElementType::F32, ElementType::F32);
+    /// OCP's MXFP4 (E2M1 with scales), accumulated and stored in binary32.
+    pub const MXFP4: Self = Self::new(ElementType::Mxfp4, ElementType::F32, ElementType::F32);
 
     /// The types of all kernels, in the order in which lists show them. Each input type occurs once.
     pub const ALL: &[Self] = &[
@@ -105,6 +146,8 @@ impl ElementTypes {
         Self::FP8_FNUZ,
         Self::FP8,
         Self::BF8,
+        Self::MXFP8,
+        Self::MXFP4,
         Self::F64,
     ];
 

@@ -33,6 +33,8 @@ macro_rules! for_each_kernel {
                 gemm_mfma_wide_i8: WIDE, I8, ["gfx908", "gfx90a", "gfx942", "gfx950"];
                 gemm_mfma_wide_fp8_fnuz: WIDE, FP8_FNUZ, ["gfx942"];
                 gemm_mfma_wide_fp8: WIDE, FP8, ["gfx950"];
+                gemm_mfma_wide_mxfp8: WIDE, MXFP8, ["gfx950"];
+                gemm_mfma_wide_mxfp4: WIDE, MXFP4, ["gfx950"];
                 gemm_mfma_wide_f64: WIDE, F64, ["gfx90a", "gfx942", "gfx950"];
                 gemm_mfma_swizzled_f32: SWIZZLED, F32, ["gfx908", "gfx90a", "gfx942", "gfx950"];
                 gemm_mfma_swizzled_xf32: SWIZZLED, XF32, ["gfx942"];
@@ -41,6 +43,8 @@ macro_rules! for_each_kernel {
                 gemm_mfma_swizzled_i8: SWIZZLED, I8, ["gfx908", "gfx90a", "gfx942", "gfx950"];
                 gemm_mfma_swizzled_fp8_fnuz: SWIZZLED, FP8_FNUZ, ["gfx942"];
                 gemm_mfma_swizzled_fp8: SWIZZLED, FP8, ["gfx950"];
+                gemm_mfma_swizzled_mxfp8: SWIZZLED, MXFP8, ["gfx950"];
+                gemm_mfma_swizzled_mxfp4: SWIZZLED, MXFP4, ["gfx950"];
                 gemm_mfma_swizzled_f64: SWIZZLED, F64, ["gfx90a", "gfx942", "gfx950"];
                 gemm_mfma_direct_to_lds_f32: DIRECT_TO_LDS, F32, ["gfx950"];
                 gemm_mfma_direct_to_lds_f16: DIRECT_TO_LDS, F16, ["gfx950"];
@@ -68,10 +72,14 @@ macro_rules! for_each_kernel {
                 gemm_mfma_pingpong_lines_bf16: PINGPONG_LINES, BF16, ["gfx950"];
                 gemm_mfma_pingpong_lines_i8: PINGPONG_LINES, I8, ["gfx950"];
                 gemm_mfma_pingpong_lines_fp8: PINGPONG_LINES, FP8, ["gfx950"];
+                gemm_mfma_pingpong_lines_mxfp8: PINGPONG_LINES, MXFP8, ["gfx950"];
+                gemm_mfma_pingpong_lines_mxfp4: PINGPONG_LINES, MXFP4, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_f16: PINGPONG_SMALL_LINES, F16, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_bf16: PINGPONG_SMALL_LINES, BF16, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_i8: PINGPONG_SMALL_LINES, I8, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_fp8: PINGPONG_SMALL_LINES, FP8, ["gfx950"];
+                gemm_mfma_pingpong_small_lines_mxfp8: PINGPONG_SMALL_LINES, MXFP8, ["gfx950"];
+                gemm_mfma_pingpong_small_lines_mxfp4: PINGPONG_SMALL_LINES, MXFP4, ["gfx950"];
                 gemm_mfma_interleaved_f32: INTERLEAVED, F32, ["gfx908", "gfx90a", "gfx942", "gfx950"];
                 gemm_mfma_interleaved_xf32: INTERLEAVED, XF32, ["gfx942"];
                 gemm_mfma_interleaved_f16: INTERLEAVED, F16, ["gfx908", "gfx90a", "gfx942", "gfx950"];

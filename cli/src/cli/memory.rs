@@ -1,6 +1,11 @@
 //! The memory that a product takes on this computer and on the device, checked before it is allocated.
 
-use ferrowave::{gemm::Problem, hip::Device, verify::Reference};
+use ferrowave::{
+    gemm::{Layout, Problem},
+    hip::Device,
+    verify::Reference,
+};
+use ferrowave_shared::ElementType;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::Failure;
@@ -20,10 +25,12 @@ struct Need {
 impl Need {
     fn of(problem: &Problem) -> Self {
         let types = problem.types();
-        let [input, output] =
-            [types.input, types.output].map(|element| element.size_bytes() as u128);
-        let [a, b] = [problem.a(), problem.b()].map(|layout| layout.span() * input);
-        let c = problem.c().span() * output;
+        let scales = |layout: Option<Layout>| {
+            layout.map_or(0, |layout| ElementType::E8m0.bytes(layout.span()))
+        };
+        let a = types.input.bytes(problem.a().span()) + scales(problem.scales_a());
+        let b = types.input.bytes(problem.b().span()) + scales(problem.scales_b());
+        let c = types.output.bytes(problem.c().span());
         Need {
             device: a + b + c,
             host: a + b + 2 * c + Reference::bytes(problem),

@@ -7,7 +7,7 @@ use std::{
 };
 
 use ferrowave::{
-    gemm::{Gemm, Operands, Plan, Problem, Source, Target},
+    gemm::{Gemm, Layout, Operands, Plan, Problem, Source, Target},
     hip::{Device, DeviceBuffer},
     verify::{Elements, Method, Reference, Verdict},
 };
@@ -65,6 +65,7 @@ pub(crate) struct Product<'a> {
     a: DeviceBuffer<u8>,
     b: DeviceBuffer<u8>,
     bias: DeviceBuffer<u8>,
+    scales: Option<[DeviceBuffer<u8>; 2]>,
     c: DeviceBuffer<u8>,
 }
 
@@ -81,17 +82,20 @@ impl<'a> Product<'a> {
             a: upload(&inputs.a)?,
             b: upload(&inputs.b)?,
             bias: upload(&inputs.bias)?,
+            scales: match &inputs.scales {
+                Some([a, b]) => Some([upload(a)?, upload(b)?]),
+                None => None,
+            },
             c: upload(&inputs.c)?,
             reference,
         })
     }
 
-    /// Bytes of the matrices on the device.
+    /// Bytes of the matrices and their scales on the device.
     pub(crate) fn bytes(&self) -> usize {
-        [&self.a, &self.b, &self.c]
-            .map(DeviceBuffer::bytes)
-            .iter()
-            .sum()
+        let scales = self.scales.iter().flatten();
+        let all = [&self.a, &self.b, &self.c].into_iter().chain(scales);
+        all.map(DeviceBuffer::bytes).sum()
     }
 
     /// Runs a kernel and returns the time between HIP events.
@@ -110,12 +114,13 @@ impl<'a> Product<'a> {
     /// The matrices.
     pub(crate) fn operands(&mut self) -> Operands<'_> {
         let types = self.reference.problem().types();
-        Operands::new(
+        let operands = Operands::new(
             Source::of_bytes(&self.a, types.input),
             Source::of_bytes(&self.b, types.input),
             Target::of_bytes(&mut self.c, types.output),
         )
-        .with_bias(Source::of_bytes(&self.bias, types.output))
+        .with_bias(Source::of_bytes(&self.bias, types.output));
+        with_scales(operands, self.scales.as_ref())
     }
 
     /// Compares the result with the reference. Only the first run's result is the product: later runs start from its C.
@@ -130,6 +135,20 @@ impl<'a> Product<'a> {
     }
 }
 
+/// The operands with scales, if there are any.
+pub(crate) fn with_scales<'a>(
+    operands: Operands<'a>,
+    scales: Option<&'a [DeviceBuffer<u8>; 2]>,
+) -> Operands<'a> {
+    match scales {
+        Some([a, b]) => operands.with_scales(
+            Source::of_bytes(a, ElementType::E8m0),
+            Source::of_bytes(b, ElementType::E8m0),
+        ),
+        None => operands,
+    }
+}
+
 /// Launches a kernel on uninitialized matrices, for what does not depend on their elements.
 pub(crate) fn launch_unset(
     gemm: &Gemm,
@@ -140,9 +159,16 @@ pub(crate) fn launch_unset(
     let types = problem.types();
     let matrix = |elements: u128, element: ElementType| {
         // Fits: it was checked against the available memory.
-        let bytes = elements as usize * element.size_bytes();
+        let bytes = element.bytes(elements) as usize;
         let buffer = gemm.context().allocate::<u8>(bytes);
         buffer.map_err(Failure::failed)
+    };
+    let scales = match (problem.scales_a(), problem.scales_b()) {
+        (Some(a), Some(b)) => {
+            let scales = |layout: Layout| matrix(layout.span(), ElementType::E8m0);
+            Some([scales(a)?, scales(b)?])
+        }
+        _ => None,
     };
     let a = matrix(problem.a().span(), types.input)?;
     let b = matrix(problem.b().span(), types.input)?;
@@ -154,7 +180,7 @@ pub(crate) fn launch_unset(
         Target::of_bytes(&mut c, types.output),
     )
     .with_bias(Source::of_bytes(&bias, types.output));
-    let launched = gemm.run_kernel(kernel, problem, operands);
+    let launched = gemm.run_kernel(kernel, problem, with_scales(operands, scales.as_ref()));
     launched.map(|_| ()).map_err(Failure::failed)
 }
 

@@ -11,13 +11,15 @@ use ferrowave_shared::{Bias, ElementType, ElementTypes};
 pub(crate) struct ProductOptions {
     /// The type of the elements of A and B.
     ///
-    /// C has the same type, except i32 for i8, and f32 for xf32, fp8 and bf8. fp8 is E4M3 in the GPU's own encoding: FNUZ
-    /// on gfx942, OCP on the others. bf8 is E5M2 of the OCP.
+    /// C has the same type, except i32 for i8, and f32 for xf32, fp8, bf8, mxfp8 and mxfp4. fp8 is E4M3 in the GPU's own
+    /// encoding: FNUZ on gfx942, OCP on the others. bf8 is E5M2 of the OCP. mxfp8 and mxfp4 are E4M3 and E2M1 of the OCP
+    /// with a scale for each 32 elements along k; k must be a multiple of 32.
     #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
     element: ElementName,
-    /// Layout of A and B in memory: N is row-major, T column-major.
-    #[arg(long, value_name = "LAYOUT", default_value = "NN")]
-    layout: LayoutName,
+    /// Layout of A and B in memory: N is row-major, T column-major [default: NN; NT for mxfp8 and mxfp4, which have no
+    /// other].
+    #[arg(long, value_name = "LAYOUT")]
+    layout: Option<LayoutName>,
     /// Factor α of the product.
     #[arg(long, default_value_t = 1.0, value_parser = factor, allow_hyphen_values = true)]
     alpha: f64,
@@ -46,9 +48,18 @@ impl ProductOptions {
 
     /// The request for a product on a GPU.
     pub(crate) fn request(&self, gpu: &str, m: i64, n: i64, k: i64) -> Request {
+        let types = self.types(gpu);
+        let along_k = match types.input.is_scaled() {
+            true => Order::ColumnMajor,
+            false => Order::RowMajor,
+        };
+        let layout = self.layout.unwrap_or(LayoutName {
+            a: Order::RowMajor,
+            b: along_k,
+        });
         Request {
-            order_a: self.layout.a,
-            order_b: self.layout.b,
+            order_a: layout.a,
+            order_b: layout.b,
             alpha: self.alpha,
             beta: self.beta,
             bias: match self.bias {
@@ -59,7 +70,7 @@ impl ProductOptions {
             prologue: self.prologue,
             epilogue: self.epilogue,
             batch: self.batch,
-            types: self.types(gpu),
+            types,
             ..Request::new(m, n, k)
         }
     }

@@ -138,9 +138,11 @@ fn wanted(options: &Options, machine: Product, bench: &Bench) -> Result<Vec<Row>
     let types: Vec<_> = options.types.iter().map(|name| name.types(gpu)).collect();
     let mut rows = Vec::new();
     for kernel in CATALOGUE {
-        // Kernels with one workgroup for each place of a plane are the first steps of the ladder: others are faster.
+        // Kernels with one workgroup for each place of a plane are the first steps of the ladder: others are faster. Of
+        // those with scales, the rule chooses one.
         if !kernel.gpus.contains(gpu)
             || kernel.order != TileOrder::Linear
+            || kernel.types.input.is_scaled()
             || !(types.is_empty() || types.contains(&kernel.types))
             || !(options.kernels.is_empty()
                 || options

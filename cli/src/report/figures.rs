@@ -18,6 +18,8 @@ fn operations_per_cycle(gpu: &str, input: &str) -> Option<f64> {
         "bf16" => [512.0, 1024.0, 2048.0, 4096.0],
         "i8" => [1024.0, 1024.0, 4096.0, 8192.0],
         "fp8" | "fp8_fnuz" => [0.0, 0.0, 4096.0, 8192.0],
+        "mxfp8" => [0.0, 0.0, 0.0, 8192.0],
+        "mxfp4" => [0.0, 0.0, 0.0, 16384.0],
         _ => return None,
     };
     let rate = match gpu {
@@ -43,6 +45,9 @@ fn bytes(element: &str) -> f64 {
         "f64" => 8.0,
         "f16" | "bf16" => 2.0,
         "i8" | "fp8" | "fp8_fnuz" | "bf8" => 1.0,
+        // With a scale for 32 elements.
+        "mxfp8" => 1.0 + 1.0 / 32.0,
+        "mxfp4" => 0.5 + 1.0 / 32.0,
         _ => 4.0,
     }
 }
@@ -208,6 +213,9 @@ mod tests {
         let mi355x = device("gfx950", 256, 2.4e9);
         assert_eq!(tera(&mi355x, "f16"), 2516.6);
         assert_eq!(tera(&mi355x, "fp8"), 5033.2);
+        // AMD's data sheet of MI355X: 5.0 and 10.1 PFLOP/s.
+        assert_eq!(tera(&mi355x, "mxfp8"), 5033.2);
+        assert_eq!(tera(&mi355x, "mxfp4"), 10066.3);
         assert_eq!(peak(&device("gfx1100", 96, 2e9), "f32"), None);
     }
 

@@ -82,7 +82,7 @@ impl Bench {
         let types = problem.types();
         let matrix = |elements: u128, element: ElementType| {
             // Fits: it was checked against the available memory.
-            let bytes = elements as usize * element.size_bytes();
+            let bytes = element.bytes(elements) as usize;
             let buffer = self.gemm.context().allocate::<u8>(bytes);
             buffer.map_err(Failure::failed)
         };

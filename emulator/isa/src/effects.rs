@@ -7,6 +7,9 @@ use super::row::{Immediate, Rate, Row, flag, place};
 use super::run::Run;
 use super::{Category, Counter, Effect, Extension, Instruction, Op, Relative, Source};
 
+/// The last of the formats of `f8f6f4` that have 8 bits: fp8 and bf8.
+const FORMATS_OF_EIGHT_BITS: u8 = 1;
+
 impl Op {
     /// AMD's mnemonic, without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.
     pub fn name(self) -> &'static str {
@@ -39,11 +42,17 @@ impl Instruction {
     }
 
     /// Passes of four cycles in the matrix core (LLVM's `SISchedule.td`, `WriteNPassMAI`; RDNA: AMD's peak rates). The last
-    /// figure of a row is that of all further GPUs.
+    /// figure of a row is that of all further GPUs. Products of gfx950's formats of 6 and 4 bits take half as many as those
+    /// of which a factor has 8 bits (`PredIsF8_MFMA_SCALE`; AMD's CDNA 4 ISA guide: 16 or 8 passes, 8 or 4).
     pub fn passes(&self, gpu: Gpu) -> u64 {
         let passes = self.row.passes;
         let of_gpu = passes.get(gpu.number_in_family());
-        of_gpu.or(passes.last()).map_or(0, |&passes| passes.into())
+        let passes = of_gpu.or(passes.last()).map_or(0, |&passes| passes.into());
+        let has_eight_bits = self.matrix.cbsz.min(self.matrix.blgp) <= FORMATS_OF_EIGHT_BITS;
+        match self.row.has(flag::F8F6F4) && !has_eight_bits {
+            true => passes / 2,
+            false => passes,
+        }
     }
 
     /// Whether it only says when later instructions can issue: RDNA's `s_delay_alu` and `s_wait_alu`.

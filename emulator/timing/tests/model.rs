@@ -106,6 +106,33 @@ fn matrix_instructions_take_their_passes() {
     }
 }
 
+/// Products of 6- and 4-bit formats take half as long as those of which one factor has 8 bits (AMD's CDNA 4 ISA guide: 16 or
+/// 8 passes; LLVM's `PredIsF8_MFMA_SCALE`).
+#[test]
+fn narrow_formats_take_half_the_passes() {
+    let registers = |format| match format {
+        0 | 1 => "v[0:7]",
+        2 | 3 => "v[0:5]",
+        _ => "v[0:3]",
+    };
+    for a in 0..5 {
+        for b in 0..5 {
+            let factor = if a < 2 || b < 2 { 1.0 } else { 0.5 };
+            for (shape, d, cycles) in [("32x32x64", "a[0:15]", 64.0), ("16x16x128", "a[0:3]", 32.0)]
+            {
+                for (name, scales) in [("mfma", ""), ("mfma_scale", ", v8, v9")] {
+                    let (x, y) = (registers(a), registers(b));
+                    let chain = format!(
+                        "  v_{name}_f32_{shape}_f8f6f4 {d}, {x}, {y}, {d}{scales} cbsz:{a} blgp:{b}\n"
+                    );
+                    let found = each(Product::Mi355x, "", &chain);
+                    assert_eq!(found, factor * cycles, "{chain}");
+                }
+            }
+        }
+    }
+}
+
 /// Instructions in a dependence chain, and the turns of each by `llvm-mca` 22 with 100 iterations, without the wait of
 /// the first one.
 const CHAINS: &[(Product, &str, f64)] = &[

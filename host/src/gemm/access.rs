@@ -91,7 +91,9 @@ fn along_k(matrix: &'static str, layout: &Layout, must: Order) -> Result<(), Mis
 }
 
 fn lines_aligned(problem: &Problem) -> Result<(), Misfit> {
-    let element_bytes = problem.types().input.size_bytes() as u64;
+    let input = problem.types().input;
+    let per_byte = u64::from(input.per_byte());
+    let bytes = |elements: u64| (elements / per_byte).wrapping_mul(input.size_bytes() as u64);
     for (leading, stride, layout) in [
         ("lda", "stride_a", problem.a()),
         ("ldb", "stride_b", problem.b()),
@@ -99,10 +101,10 @@ fn lines_aligned(problem: &Problem) -> Result<(), Misfit> {
         // The leading dimension of a single line, and the stride of a single matrix, are not used. Elements fit in
         // the address space, so values that are used do not overflow; others may wrap around.
         if layout.lines() > 1 {
-            multiple(leading, u64::from(layout.leading) * element_bytes)?;
+            multiple(leading, bytes(layout.leading.into()))?;
         }
         if layout.batch > 1 {
-            multiple(stride, layout.stride.wrapping_mul(element_bytes))?;
+            multiple(stride, bytes(layout.stride))?;
         }
     }
     Ok(())

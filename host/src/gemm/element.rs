@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use ferrowave_shared::ElementType;
 use half::{bf16, f16};
 
-/// A type whose values have the memory layout of matrix elements.
+/// A type whose values have the memory layout of matrix elements, or of as many as share a byte.
 pub trait Element: Pod {
     /// The element types with this layout.
     const TYPES: &'static [ElementType];
@@ -25,6 +25,21 @@ pub struct Fp8Fnuz(pub u8);
 #[repr(transparent)]
 pub struct Bf8(pub u8);
 
+/// The code of an element of MXFP8, [`ElementType::Mxfp8`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Mxfp8(pub u8);
+
+/// The codes of two elements of MXFP4, [`ElementType::Mxfp4`], the first one in the low half.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Mxfp4Pair(pub u8);
+
+/// The code of a scale of 32 elements, [`ElementType::E8m0`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct E8m0(pub u8);
+
 macro_rules! elements {
     ($($type:ty: $($element:ident),*;)*) => {
         $(impl Element for $type {
@@ -43,6 +58,9 @@ elements! {
     Fp8: Fp8;
     Fp8Fnuz: Fp8Fnuz;
     Bf8: Bf8;
+    Mxfp8: Mxfp8;
+    Mxfp4Pair: Mxfp4;
+    E8m0: E8m0;
 }
 
 #[cfg(test)]
@@ -51,7 +69,8 @@ mod tests {
 
     fn check<T: Element>() {
         for element in T::TYPES {
-            assert_eq!(size_of::<T>(), element.size_bytes(), "{element}");
+            let elements = u128::from(element.per_byte());
+            assert_eq!(size_of::<T>() as u128, element.bytes(elements), "{element}");
         }
     }
 
@@ -66,5 +85,8 @@ mod tests {
         check::<Fp8>();
         check::<Fp8Fnuz>();
         check::<Bf8>();
+        check::<Mxfp8>();
+        check::<Mxfp4Pair>();
+        check::<E8m0>();
     }
 }

@@ -16,7 +16,7 @@ use super::{
     winners::Winners,
     workspace::WorkspaceBuffer,
 };
-use crate::hip::{self, Arguments, BufferError, Context, Event, LaunchConfig, Module, Stream};
+use crate::hip::{self, BufferError, Context, Event, LaunchConfig, Module, Stream};
 
 /// The kernels of one code object, loaded on a device and ready to run.
 #[derive(Debug)]
@@ -210,10 +210,9 @@ impl PlanLaunch<'_> {
             block: [row.block.x as u32, row.block.y as u32, 1],
             dynamic_lds_bytes: row.lds_bytes as u32,
         };
-        let arguments = self
-            .plan
-            .arguments(launch, &self.addresses[operands], self.workspace);
-        let arguments = Arguments::from_struct(&arguments);
+        let arguments =
+            self.plan
+                .kernel_arguments(launch, &self.addresses[operands], self.workspace);
         let Gemm {
             stream, start, end, ..
         } = self.gemm;

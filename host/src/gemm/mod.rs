@@ -28,7 +28,7 @@ pub mod tuned;
 
 pub use access::Misfit;
 pub use choose::{Choice, Decision, NoKernel, Second, choose};
-pub use element::{Bf8, Element, Fp8, Fp8Fnuz};
+pub use element::{Bf8, E8m0, Element, Fp8, Fp8Fnuz, Mxfp4Pair, Mxfp8};
 pub use error::GemmError;
 pub use launch::Gemm;
 pub use layout::{Layout, Order};

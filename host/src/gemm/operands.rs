@@ -22,7 +22,7 @@ impl<'a> View<'a> {
         let types = T::TYPES;
         Self {
             address: buffer.address(),
-            length: buffer.len(),
+            length: buffer.len() * types[0].per_byte() as usize,
             types: [types[0], types[types.len() - 1]],
             device: buffer.context().device(),
         }
@@ -31,7 +31,8 @@ impl<'a> View<'a> {
     fn untyped(buffer: &'a DeviceBuffer<u8>, element: ElementType) -> Self {
         Self {
             address: buffer.address(),
-            length: buffer.len() / element.size_bytes(),
+            // At most eight elements in a byte, of which no buffer has 2⁶¹.
+            length: (buffer.len() as u128 * 8 / element.bits() as u128) as usize,
             types: [element; 2],
             device: buffer.context().device(),
         }
@@ -40,7 +41,7 @@ impl<'a> View<'a> {
     fn skip(self, elements: usize) -> Self {
         let elements = elements.min(self.length);
         Self {
-            address: self.address + (elements * self.types[0].size_bytes()) as u64,
+            address: self.address + self.types[0].bytes(elements as u128) as u64,
             length: self.length - elements,
             ..self
         }
@@ -88,7 +89,7 @@ impl<'a> Source<'a> {
         Self(View::untyped(buffer, element))
     }
 
-    /// Without the first `elements` elements; empty if there are no more.
+    /// Without the first `elements` elements, rounded up to whole bytes; empty if there are no more.
     #[must_use]
     pub fn skip(self, elements: usize) -> Self {
         Self(self.0.skip(elements))
@@ -144,6 +145,7 @@ pub struct Operands<'a> {
     b: Source<'a>,
     c: Target<'a>,
     bias: Option<Source<'a>>,
+    scales: Option<[Source<'a>; 2]>,
 }
 
 impl<'a> Operands<'a> {
@@ -158,6 +160,7 @@ impl<'a> Operands<'a> {
             b: b.into(),
             c: c.into(),
             bias: None,
+            scales: None,
         }
     }
 
@@ -166,6 +169,16 @@ impl<'a> Operands<'a> {
     pub fn with_bias(self, bias: impl Into<Source<'a>>) -> Self {
         Self {
             bias: Some(bias.into()),
+            ..self
+        }
+    }
+
+    /// Adds the scales of A and B, for element types that have them: [`Problem::scales_a`] and [`Problem::scales_b`] say
+    /// how many and where.
+    #[must_use]
+    pub fn with_scales(self, a: impl Into<Source<'a>>, b: impl Into<Source<'a>>) -> Self {
+        Self {
+            scales: Some([a.into(), b.into()]),
             ..self
         }
     }
@@ -180,6 +193,7 @@ impl<'a> Operands<'a> {
                 exclusive: PhantomData,
             },
             bias: self.bias,
+            scales: self.scales,
         }
     }
 
@@ -190,6 +204,8 @@ impl<'a> Operands<'a> {
             b: self.b.0.address,
             c: self.c.view.address,
             bias: self.bias.map_or(0, |bias| bias.0.address),
+            scale_a: self.scales.map_or(0, |[a, _]| a.0.address),
+            scale_b: self.scales.map_or(0, |[_, b]| b.0.address),
         }
     }
 
@@ -203,6 +219,7 @@ impl<'a> Operands<'a> {
         a.check("A", types.input, problem.a().span(), device)?;
         b.check("B", types.input, problem.b().span(), device)?;
         c.check("C", types.output, problem.c().span(), device)?;
+        self.check_scales(problem, device)?;
         let needed = problem.bias_length();
         match self.bias {
             _ if needed == 0 => Ok(()),
@@ -210,6 +227,25 @@ impl<'a> Operands<'a> {
             Some(bias) => bias
                 .0
                 .check("the bias", types.output, needed.into(), device),
+        }
+    }
+
+    fn check_scales(&self, problem: &Problem, device: &Device) -> Result<(), OperandError> {
+        let input = problem.types().input;
+        match (problem.scales_a(), problem.scales_b(), self.scales) {
+            (Some(layout_a), Some(layout_b), Some([a, b])) => {
+                let check = |scales: Source<'_>, matrix, needed| {
+                    scales.0.check(matrix, ElementType::E8m0, needed, device)
+                };
+                check(a, "the scale vector of A", layout_a.span())?;
+                check(b, "the scale vector of B", layout_b.span())
+            }
+            (Some(layout_a), Some(layout_b), None) => Err(OperandError::NoScales {
+                element: input,
+                needed: [layout_a.span(), layout_b.span()],
+            }),
+            (_, _, Some(_)) => Err(OperandError::Scales { element: input }),
+            (_, _, None) => Ok(()),
         }
     }
 }
@@ -225,6 +261,10 @@ pub struct Addresses {
     pub c: u64,
     /// Of the bias; not used by a problem without a bias.
     pub bias: u64,
+    /// Of A's scales; not used by element types without scales.
+    pub scale_a: u64,
+    /// Of B's scales, likewise.
+    pub scale_b: u64,
 }
 
 /// Why the matrices do not fit a problem.
@@ -260,6 +300,22 @@ pub enum OperandError {
         length: usize,
         /// Elements from the first to the last that the problem uses.
         needed: u128,
+    },
+    /// The elements have scales, but none are given.
+    #[error(
+        "elements of {element} have scales, {} for A and {} for B, but none are given", .needed[0], .needed[1]
+    )]
+    NoScales {
+        /// The elements' type.
+        element: ElementType,
+        /// How many scales A and B have.
+        needed: [u128; 2],
+    },
+    /// Scales are given, but the elements have none.
+    #[error("scales are given, but elements of {element} have none; those of mxfp8 and mxfp4 have")]
+    Scales {
+        /// The elements' type.
+        element: ElementType,
     },
     /// The problem has a bias, but none is given.
     #[error("the problem adds a bias of {needed} elements, but none is given")]

@@ -3,14 +3,16 @@
 use super::{
     access::{Misfit, check_addresses, check_layouts},
     launch_split::{self, Chunk},
+    layout::Layout,
     machine::Machine,
     operands::Addresses,
     problem::Problem,
     tiles::GROUP_ROWS,
 };
+use crate::hip::Arguments;
 use ferrowave_shared::{
-    Bias, ElementTypes, GemmArguments, GemmParameters, GpuSet, Grid, Kernel, TileOrder, Workspace,
-    catalogue::Reduction, workspace,
+    Bias, ElementTypes, GemmArguments, GemmParameters, GpuSet, Grid, Kernel, ScaledGemmArguments,
+    TileOrder, Workspace, catalogue::Reduction, workspace,
 };
 use thiserror::Error;
 
@@ -47,6 +49,10 @@ pub struct Launch {
     pub offset_c: u64,
     /// Offset of the first element of the bias that this launch uses, in elements.
     pub offset_bias: u64,
+    /// Offset of the first of A's scales that this launch uses; 0 for element types without scales.
+    pub offset_scale_a: u64,
+    /// Offset of the first of B's scales that this launch uses, likewise.
+    pub offset_scale_b: u64,
     /// The part of the problem that this launch computes.
     pub parameters: GemmParameters,
     /// The workspace that it needs.
@@ -174,13 +180,13 @@ impl Plan {
         workspace: u64,
     ) -> GemmArguments {
         let types = self.problem.types();
-        let input_bytes = types.input.size_bytes() as u64;
+        let input = types.input;
         let output_bytes = types.output.size_bytes() as u64;
         // Offsets do not overflow, as the problem was checked. Sums with invalid addresses may wrap
         // around.
         GemmArguments {
-            a: addresses.a.wrapping_add(launch.offset_a * input_bytes),
-            b: addresses.b.wrapping_add(launch.offset_b * input_bytes),
+            a: (addresses.a).wrapping_add(input.bytes(launch.offset_a as u128) as u64),
+            b: (addresses.b).wrapping_add(input.bytes(launch.offset_b as u128) as u64),
             c: addresses.c.wrapping_add(launch.offset_c * output_bytes),
             bias: addresses
                 .bias
@@ -188,6 +194,25 @@ impl Plan {
             workspace,
             parameters: launch.parameters,
         }
+    }
+
+    /// The same as a kernel takes them: with the scales, if the elements have them.
+    pub fn kernel_arguments(
+        &self,
+        launch: &Launch,
+        addresses: &Addresses,
+        workspace: u64,
+    ) -> Arguments {
+        let gemm = self.arguments(launch, addresses, workspace);
+        if !self.problem.types().input.is_scaled() {
+            return Arguments::from_struct(&gemm);
+        }
+        Arguments::from_struct(&ScaledGemmArguments {
+            gemm,
+            scale_a: addresses.scale_a.wrapping_add(launch.offset_scale_a),
+            scale_b: addresses.scale_b.wrapping_add(launch.offset_scale_b),
+            scales: self.problem.scale_parameters(),
+        })
     }
 
     fn launch(&self, batches: Part, rows: Part, columns: Part) -> Launch {
@@ -215,6 +240,9 @@ impl Plan {
             Reduction::None => 0,
             Reduction::SplitK | Reduction::StreamK => tiles(),
         };
+        let scales = |layout: Option<Layout>, first| {
+            layout.map_or(0, |scales| scales.offset(batches.first, first, 0))
+        };
         Launch {
             grid,
             offset_a: problem.a().offset(batches.first, rows.first, 0),
@@ -225,6 +253,8 @@ impl Plan {
                 Bias::Row => rows.first.into(),
                 Bias::Column => columns.first.into(),
             },
+            offset_scale_a: scales(problem.scales_a(), rows.first),
+            offset_scale_b: scales(problem.scales_b(), columns.first),
             parameters: GemmParameters {
                 m: rows.length,
                 n: columns.length,
@@ -438,6 +468,7 @@ mod tests {
             b: 0x2000,
             c: 0x3000,
             bias: 0x4000,
+            ..Addresses::default()
         };
         let arguments = plan.arguments(&last, &addresses, 0x5000);
         // Row 4 of A, column 64 of B, element (4, 64) of C.

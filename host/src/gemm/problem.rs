@@ -4,7 +4,7 @@ use super::{
     layout::{Layout, Order},
     operation::Operation,
 };
-use ferrowave_shared::{Bias, ElementTypes, GemmParameters, Options};
+use ferrowave_shared::{Bias, ElementTypes, GemmParameters, Options, SCALE_BLOCK, ScaleParameters};
 
 /// A product that can be computed: C ← epilogue(α·A·B + β·prologue(C) + bias), with a row-major C.
 ///
@@ -105,6 +105,41 @@ impl Problem {
         &self.c
     }
 
+    /// The scales of A, if its elements have them: number `b` of a row is of the elements 32b to 32b + 31 along k. Rows
+    /// follow each other without padding, as do the matrices of a batch; they share scales if they share A.
+    pub fn scales_a(&self) -> Option<Layout> {
+        self.scales(self.m(), self.a.stride)
+    }
+
+    /// The scales of B, likewise: those of a column of B are a row of this layout.
+    pub fn scales_b(&self) -> Option<Layout> {
+        self.scales(self.n(), self.b.stride)
+    }
+
+    fn scales(&self, rows: u32, stride: u64) -> Option<Layout> {
+        let columns = self.k() / SCALE_BLOCK;
+        self.types.input.is_scaled().then_some(Layout {
+            rows,
+            columns,
+            order: Order::RowMajor,
+            leading: columns,
+            batch: self.batch(),
+            stride: match stride {
+                0 => 0,
+                _ => u64::from(rows) * u64::from(columns),
+            },
+        })
+    }
+
+    /// The layout of the scales for a kernel.
+    pub(super) fn scale_parameters(&self) -> ScaleParameters {
+        let stride = |scales: Option<Layout>| scales.map_or(0, |scales| scales.stride);
+        ScaleParameters {
+            stride_a: stride(self.scales_a()),
+            stride_b: stride(self.scales_b()),
+        }
+    }
+
     /// Floating-point operations of the products: two for each multiply-add.
     pub const fn flops(&self) -> f64 {
         2.0 * self.m() as f64 * self.n() as f64 * self.k() as f64 * self.batch() as f64
@@ -113,12 +148,14 @@ impl Problem {
     /// The parameters of a kernel for the whole problem; `parts` and `order` are set for each launch.
     pub(super) fn parameters(&self) -> GemmParameters {
         let column_major = |layout: &Layout| layout.order == Order::ColumnMajor;
+        // Elements of less than a byte are counted in bytes.
+        let per_byte = self.types.input.per_byte();
         GemmParameters {
             m: self.m(),
             n: self.n(),
-            k: self.k(),
-            lda: self.a.leading,
-            ldb: self.b.leading,
+            k: self.k() / per_byte,
+            lda: self.a.leading / per_byte,
+            ldb: self.b.leading / per_byte,
             ldc: self.c.leading,
             options: Options::NONE
                 .with_column_major(column_major(&self.a), column_major(&self.b))
@@ -128,8 +165,8 @@ impl Problem {
             batch: self.batch(),
             alpha: self.alpha(),
             beta: self.beta,
-            stride_a: self.a.stride,
-            stride_b: self.b.stride,
+            stride_a: self.a.stride / u64::from(per_byte),
+            stride_b: self.b.stride / u64::from(per_byte),
             stride_c: self.c.stride,
             prologue_value: self.prologue.constant(),
             epilogue_value: self.epilogue.constant(),

@@ -5,7 +5,9 @@ use super::{
     operation::Operation,
     problem::Problem,
 };
-use ferrowave_shared::{Bias, ElementType, ElementTypes, FragmentOp, arguments::MAX_EXTENT};
+use ferrowave_shared::{
+    Bias, ElementType, ElementTypes, FragmentOp, SCALE_BLOCK, arguments::MAX_EXTENT,
+};
 use thiserror::Error;
 
 /// A requested product, C ← epilogue(α·A·B + β·prologue(C) + bias), with unchecked numbers.
@@ -59,7 +61,8 @@ pub struct Request {
     pub prologue: Operation,
     /// The operation on the result.
     pub epilogue: Operation,
-    /// The element types.
+    /// The element types. Those with scales ([`ElementType::is_scaled`]) need a row-major A, a column-major B, and k, `lda`,
+    /// `ldb`, `stride_a` and `stride_b` that are multiples of 32: [`SCALE_BLOCK`].
     pub types: ElementTypes,
 }
 
@@ -121,9 +124,12 @@ impl Request {
                 span: c.matrix_span(),
             });
         }
-        fits(A, a, self.types.input.size_bytes())?;
-        fits(B, b, self.types.input.size_bytes())?;
-        fits(C, c, self.types.output.size_bytes())?;
+        fits(A, a, self.types.input)?;
+        fits(B, b, self.types.input)?;
+        fits(C, c, self.types.output)?;
+        if self.types.input.is_scaled() {
+            whole_blocks(self.types.input, &a, &b)?;
+        }
         let sums = self.types.accumulator;
         Ok(Problem {
             a,
@@ -200,6 +206,32 @@ pub enum ProblemError {
         name: &'static str,
         /// Its value.
         value: f64,
+    },
+    /// Elements that share a scale would not be contiguous.
+    #[error(
+        "{matrix} is {is}, but must be {must} for {element}: elements along k share a scale, and are contiguous"
+    )]
+    ScaledOrder {
+        /// Which matrix.
+        matrix: &'static str,
+        /// What it is.
+        is: Order,
+        /// What it must be.
+        must: Order,
+        /// The elements' type.
+        element: ElementType,
+    },
+    /// Elements that share a scale would not be whole blocks.
+    #[error(
+        "{name} is {value}, but must be a multiple of {SCALE_BLOCK} for {element}: so many elements along k share a scale"
+    )]
+    ScaledBlocks {
+        /// Which number.
+        name: &'static str,
+        /// Its value.
+        value: u64,
+        /// The elements' type.
+        element: ElementType,
     },
     /// The operation is not supported in this place, or with these element types.
     #[error("{place} {operation} is not computed with sums in {sums}; expected one of {}", .supported.join(", "))]
@@ -296,9 +328,39 @@ fn batch_stride(names: Names, layout: &Layout, value: Option<i64>) -> Result<u64
     })
 }
 
-fn fits(names: Names, layout: Layout, element_bytes: usize) -> Result<(), ProblemError> {
+/// Checks that the elements that share a scale are contiguous.
+fn whole_blocks(element: ElementType, a: &Layout, b: &Layout) -> Result<(), ProblemError> {
+    for (matrix, layout, must) in [("A", a, Order::RowMajor), ("B", b, Order::ColumnMajor)] {
+        if layout.order != must {
+            return Err(ProblemError::ScaledOrder {
+                matrix,
+                is: layout.order,
+                must,
+                element,
+            });
+        }
+    }
+    for (name, value) in [
+        ("k", u64::from(a.columns)),
+        ("lda", a.leading.into()),
+        ("ldb", b.leading.into()),
+        ("stride_a", a.stride),
+        ("stride_b", b.stride),
+    ] {
+        if !value.is_multiple_of(SCALE_BLOCK.into()) {
+            return Err(ProblemError::ScaledBlocks {
+                name,
+                value,
+                element,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn fits(names: Names, layout: Layout, element: ElementType) -> Result<(), ProblemError> {
     // At most 2³² · 2⁶³ elements, so 128 bits do not overflow.
-    let bytes = layout.span() * element_bytes as u128;
+    let bytes = element.bytes(layout.span());
     if bytes > MAX_BYTES {
         return Err(ProblemError::TooLarge {
             name: names.matrix,
@@ -568,6 +630,69 @@ mod tests {
         let p = request.check().expect("valid").parameters();
         assert_eq!(p.prologue_value, 16_777_217.0);
         assert_eq!(p.epilogue_value, -16_777_217.0);
+    }
+
+    #[test]
+    fn elements_with_scales_are_along_k_in_whole_blocks() {
+        for types in [ElementTypes::MXFP8, ElementTypes::MXFP4] {
+            let base = Request {
+                order_b: Order::ColumnMajor,
+                types,
+                ..Request::new(3, 5, 96)
+            };
+            let problem = base.check().expect("valid");
+            let scales =
+                [problem.scales_a(), problem.scales_b()].map(|scales| scales.expect("some"));
+            assert_eq!(scales.map(|scales| scales.span()), [9, 15]);
+            let name = types.input;
+            let refused = |request, expected: &str| {
+                assert_eq!(error(request), expected.replace("TYPE", name.name()));
+            };
+            refused(
+                Request { k: 40, ..base },
+                "k is 40, but must be a multiple of 32 for TYPE: so many elements along k share a scale",
+            );
+            refused(
+                Request {
+                    lda: Some(112),
+                    ..base
+                },
+                "lda is 112, but must be a multiple of 32 for TYPE: so many elements along k share a scale",
+            );
+            refused(
+                Request {
+                    stride_b: Some(1),
+                    ..base
+                },
+                "stride_b is 1, but must be a multiple of 32 for TYPE: so many elements along k share a scale",
+            );
+            refused(
+                Request {
+                    order_b: Order::RowMajor,
+                    ..base
+                },
+                "B is row-major, but must be column-major for TYPE: elements along k share a scale, and are contiguous",
+            );
+            refused(
+                Request {
+                    order_a: Order::ColumnMajor,
+                    ..base
+                },
+                "A is column-major, but must be row-major for TYPE: elements along k share a scale, and are contiguous",
+            );
+            // Batches: shared with their matrix, or one behind the other.
+            let batch = Request {
+                batch: 2,
+                stride_b: Some(0),
+                ..base
+            };
+            let problem = batch.check().expect("valid");
+            let scales =
+                [problem.scales_a(), problem.scales_b()].map(|scales| scales.expect("some"));
+            assert_eq!(scales.map(|scales| scales.span()), [18, 15]);
+        }
+        let problem = Request::new(3, 5, 96).check().expect("valid");
+        assert_eq!(problem.scales_a(), None);
     }
 
     #[test]

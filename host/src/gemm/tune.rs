@@ -8,6 +8,7 @@ use super::{
     choose::{Choice, Decision, Second, choose, ranked},
     error::GemmError,
     launch::Gemm,
+    layout::Layout,
     operands::{Operands, Source, Target},
     plan::Plan,
     problem::Problem,
@@ -52,8 +53,7 @@ impl Gemm {
         let candidates = self.candidates(problem)?;
         let types = problem.types();
         let matrix = |elements: u128, element: ElementType| {
-            let bytes = usize::try_from(elements).unwrap_or(usize::MAX);
-            let bytes = bytes.saturating_mul(element.size_bytes());
+            let bytes = usize::try_from(element.bytes(elements)).unwrap_or(usize::MAX);
             // Zeros: what memory held before could be NaN, or another problem's numbers.
             let buffer = self.context().allocate::<u8>(bytes).and_then(|mut buffer| {
                 buffer.fill_bytes(0)?;
@@ -68,12 +68,23 @@ impl Gemm {
         let b = matrix(problem.b().span(), types.input)?;
         let bias = matrix(problem.bias_length().into(), types.output)?;
         let mut c = matrix(problem.c().span(), types.output)?;
+        let scales = match (problem.scales_a(), problem.scales_b()) {
+            (Some(a), Some(b)) => {
+                let scales = |layout: Layout| matrix(layout.span(), ElementType::E8m0);
+                Some([scales(a)?, scales(b)?])
+            }
+            _ => None,
+        };
         let mut operands = Operands::new(
             Source::of_bytes(&a, types.input),
             Source::of_bytes(&b, types.input),
             Target::of_bytes(&mut c, types.output),
         )
         .with_bias(Source::of_bytes(&bias, types.output));
+        if let Some([a, b]) = &scales {
+            let scales = [a, b].map(|scales| Source::of_bytes(scales, ElementType::E8m0));
+            operands = operands.with_scales(scales[0], scales[1]);
+        }
         let mut measured: Vec<Measured> = Vec::new();
         for (number, (kernel, parts)) in candidates.into_iter().enumerate() {
             if number >= CANDIDATES && measured.iter().any(|measured| measured.time.is_ok()) {

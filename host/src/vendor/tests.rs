@@ -129,7 +129,12 @@ fn rocblas_computes_what_our_kernels_do() {
 
 #[test]
 fn hipblaslt_computes_what_our_kernels_do() {
-    check_all(Vendor::HipBlasLt, ElementTypes::ALL);
+    let types: Vec<_> = ElementTypes::ALL
+        .iter()
+        .copied()
+        .filter(|types| !types.input.is_scaled())
+        .collect();
+    check_all(Vendor::HipBlasLt, &types);
     let gemm = open(Vendor::HipBlasLt, library()).unwrap();
     assert_eq!(gemm.version(), "1.2.3");
 }

@@ -2,9 +2,71 @@
 //!
 //! For 8-bit integers it is exact: sums of fewer than 2³¹ products of at most 2¹⁴ are integers below 2⁵³, in any order.
 
-use super::elements::Elements;
+use super::{elements::Elements, inputs::Inputs};
 use crate::gemm::{Layout, Problem};
+use ferrowave_shared::SCALE_BLOCK;
 use std::ops::Range;
+
+/// A factor of the product.
+#[derive(Clone, Copy)]
+pub(super) struct Factor<'a> {
+    elements: &'a Elements,
+    layout: &'a Layout,
+    scales: Option<Scales<'a>>,
+}
+
+/// The scales of a factor.
+#[derive(Clone, Copy)]
+struct Scales<'a> {
+    scales: &'a Elements,
+    layout: Layout,
+    /// Whether they are those of B, whose columns are rows of the layout.
+    of_b: bool,
+}
+
+impl<'a> Factor<'a> {
+    /// A and B of a problem.
+    pub(super) fn both(problem: &'a Problem, inputs: &'a Inputs) -> [Self; 2] {
+        let scales = |number: usize, layout: Option<Layout>| {
+            Some(Scales {
+                scales: &inputs.scales.as_ref()?[number],
+                layout: layout?,
+                of_b: number == 1,
+            })
+        };
+        let factor = |elements, layout, scales| Self {
+            elements,
+            layout,
+            scales,
+        };
+        [
+            factor(&inputs.a, problem.a(), scales(0, problem.scales_a())),
+            factor(&inputs.b, problem.b(), scales(1, problem.scales_b())),
+        ]
+    }
+
+    /// The value of an element, with its scale.
+    pub(super) fn value(&self, batch: u32, row: u32, column: u32) -> f64 {
+        // Offsets are below the length of the matrix.
+        let offset = self.layout.offset(batch, row, column) as usize;
+        let value = self.elements.value(offset);
+        match &self.scales {
+            Some(scales) => value * scales.value(batch, row, column),
+            None => value,
+        }
+    }
+}
+
+impl Scales<'_> {
+    fn value(&self, batch: u32, row: u32, column: u32) -> f64 {
+        let (row, k) = match self.of_b {
+            true => (column, row),
+            false => (row, column),
+        };
+        let offset = self.layout.offset(batch, row, k / SCALE_BLOCK);
+        self.scales.value(offset as usize)
+    }
+}
 
 /// The largest block that is multiplied at a time.
 #[derive(Clone, Copy, Debug)]
@@ -62,11 +124,11 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Multiplies a block of `a` and `b`, in steps of `step` along k.
+    /// Multiplies a block of both factors, in steps of `step` along k.
     ///
     /// The f64 product of shorter floats is exact up to a few units in the last place of an f64, which
     /// is 2²⁹ times better than the f32 sums that it is compared with.
-    pub(super) fn of(problem: &Problem, a: &Elements, b: &Elements, part: Part, step: u32) -> Self {
+    pub(super) fn of(problem: &Problem, [a, b]: [Factor<'_>; 2], part: Part, step: u32) -> Self {
         let Part {
             batch,
             ref rows,
@@ -77,15 +139,8 @@ impl Block {
         let [mut a_copy, mut b_copy] = [Vec::new(), Vec::new()];
         for p in parts(problem.k(), step) {
             let rows_of_a = rows.iter().copied();
-            copy(&mut a_copy, a, problem.a(), batch, rows_of_a, p.clone());
-            copy(
-                &mut b_copy,
-                b,
-                problem.b(),
-                batch,
-                p.clone(),
-                columns.clone(),
-            );
+            copy(&mut a_copy, a, batch, rows_of_a, p.clone());
+            copy(&mut b_copy, b, batch, p.clone(), columns.clone());
             let shape = (rows.len(), p.len(), columns.len());
             add_product(shape, &a_copy, &b_copy, &mut product);
             for x in a_copy.iter_mut().chain(&mut b_copy) {
@@ -121,20 +176,14 @@ pub(super) fn parts(extent: u32, length: u32) -> impl Iterator<Item = Range<u32>
 /// Copies a block of a matrix, without padding.
 pub(super) fn copy(
     to: &mut Vec<f64>,
-    from: &Elements,
-    layout: &Layout,
+    from: Factor<'_>,
     batch: u32,
     rows: impl Iterator<Item = u32>,
     columns: Range<u32>,
 ) {
     to.clear();
     for row in rows {
-        // Offsets are below the length of the matrix.
-        to.extend(
-            columns
-                .clone()
-                .map(|column| from.value(layout.offset(batch, row, column) as usize)),
-        );
+        to.extend(columns.clone().map(|column| from.value(batch, row, column)));
     }
 }
 
@@ -208,7 +257,17 @@ mod tests {
         let mut visited = 0;
         for part in Part::all(&problem, size) {
             let batch = part.batch;
-            let block = Block::of(&problem, &floats(&a), &floats(&b), part, size.k);
+            let (floats_a, floats_b) = (floats(&a), floats(&b));
+            let factor = |elements, layout| Factor {
+                elements,
+                layout,
+                scales: None,
+            };
+            let factors = [
+                factor(&floats_a, problem.a()),
+                factor(&floats_b, problem.b()),
+            ];
+            let block = Block::of(&problem, factors, part, size.k);
             for (i, j, product, magnitude) in block.elements() {
                 let factors = (0..problem.k()).map(|p| {
                     let a = a[problem.a().offset(batch, i, p) as usize];

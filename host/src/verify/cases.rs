@@ -2,7 +2,7 @@
 //! partitions of k and numbers of XCDs. `tests/products.rs` and `ferrowave selftest` run them.
 
 use ferrowave_shared::{
-    Bias, ElementType, Kernel,
+    Bias, ElementType, Kernel, SCALE_BLOCK,
     catalogue::{Access, Reduction},
     workspace,
 };
@@ -127,6 +127,7 @@ pub struct Loaded<'a> {
     plan: Plan,
     lead: usize,
     inputs: [DeviceBuffer<u8>; 3],
+    scales: Option<[DeviceBuffer<u8>; 2]>,
     c: DeviceBuffer<u8>,
     /// The bytes of C before the product.
     before: Vec<u8>,
@@ -170,7 +171,7 @@ impl Case {
             }
         };
         let led = |elements: &Elements| {
-            let mut bytes = vec![LEAD; self.lead * elements.element().size_bytes()];
+            let mut bytes = vec![LEAD; elements.element().bytes(self.lead as u128) as usize];
             bytes.extend(elements.bytes());
             bytes
         };
@@ -185,6 +186,10 @@ impl Case {
                 upload(&inputs.b)?,
                 upload(&inputs.bias)?,
             ],
+            scales: match &inputs.scales {
+                Some([a, b]) => Some([upload(a)?, upload(b)?]),
+                None => None,
+            },
             c: gemm.context().upload(&before)?,
             before,
         })
@@ -200,12 +205,17 @@ impl Loaded<'_> {
         self.c.copy_from_host(&self.before)?;
         let types = self.plan.problem().types();
         let [a, b, bias] = &self.inputs;
-        let operands = Operands::new(
+        let mut operands = Operands::new(
             Source::of_bytes(a, types.input).skip(self.lead),
             Source::of_bytes(b, types.input).skip(self.lead),
             Target::of_bytes(&mut self.c, types.output).skip(self.lead),
         )
         .with_bias(Source::of_bytes(bias, types.output).skip(self.lead));
+        if let Some([a, b]) = &self.scales {
+            let scales =
+                [a, b].map(|scales| Source::of_bytes(scales, ElementType::E8m0).skip(self.lead));
+            operands = operands.with_scales(scales[0], scales[1]);
+        }
         self.gemm.run_plan(&self.plan, operands)?;
         let mut bytes = self.c.to_vec()?;
         let output = bytes.split_off(self.lead * types.output.size_bytes());
@@ -386,29 +396,38 @@ fn padded(request: &Request, [a, b, c]: [i64; 3]) -> Request {
 
 impl Case {
     /// The same case with matrices that the kernel can read. For one that reads 16 bytes at once along k, rows of A and
-    /// columns of B start at multiples of 16 bytes.
+    /// columns of B start at multiples of 16 bytes. For elements with scales, k and the rows' distances are multiples of 32.
     #[must_use]
     pub fn fitted(&self, kernel: &Kernel) -> Self {
+        let element = kernel.types.input;
         match kernel.access {
+            _ if element.is_scaled() => fitting(self, SCALE_BLOCK.into()),
             Access::Elements | Access::Wide => *self,
-            Access::WideAlongK => fitting(self),
+            Access::WideAlongK => fitting(self, 16 / element.size_bytes() as i64),
         }
     }
 }
 
-fn fitting(case: &Case) -> Case {
-    let elements = 16 / case.request.types.input.size_bytes() as i64;
+/// The same case along k, with distances that are multiples of this many elements; as is k, if elements have scales.
+fn fitting(case: &Case, elements: i64) -> Case {
     let up = |extent: i64| (extent + elements - 1) / elements * elements;
-    let Request { m, k, lda, .. } = case.request;
+    let Request {
+        m, k, lda, types, ..
+    } = case.request;
+    let k = match types.input.is_scaled() {
+        true => up(k),
+        false => k,
+    };
     let lda = up(lda.unwrap_or(k).max(k));
     let request = Request {
+        k,
         order_a: Order::RowMajor,
         order_b: Order::ColumnMajor,
         lda: Some(lda),
         ldb: Some(up(k) + lda - up(lda.min(k))),
         stride_a: case.request.stride_a.map(|stride| match stride {
             0 => 0,
-            _ => up(m * lda) + 16,
+            _ => up(m * lda) + up(16),
         }),
         ..case.request
     };

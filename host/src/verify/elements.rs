@@ -9,22 +9,32 @@ use half::{bf16, f16};
 pub struct Elements {
     element: ElementType,
     bytes: Vec<u8>,
+    length: usize,
 }
 
 impl Elements {
     /// No elements, with room for `length`. `None` if this computer does not have the memory.
     pub fn with_capacity(element: ElementType, length: usize) -> Option<Self> {
         let mut bytes = Vec::new();
-        bytes
-            .try_reserve_exact(length.checked_mul(element.size_bytes())?)
-            .ok()?;
-        Some(Self { element, bytes })
+        let size = usize::try_from(element.bytes(length as u128)).ok()?;
+        bytes.try_reserve_exact(size).ok()?;
+        Some(Self {
+            element,
+            bytes,
+            length: 0,
+        })
     }
 
     /// The elements with these bytes. Excess bytes at the end are dropped.
     pub fn from_bytes(element: ElementType, mut bytes: Vec<u8>) -> Self {
         bytes.truncate(bytes.len() - bytes.len() % element.size_bytes());
-        Self { element, bytes }
+        // A vector has less than 2⁶³ bytes, and a byte at most two elements.
+        let length = bytes.len() / element.size_bytes() * element.per_byte() as usize;
+        Self {
+            element,
+            bytes,
+            length,
+        }
     }
 
     /// Their type.
@@ -34,12 +44,12 @@ impl Elements {
 
     /// How many there are.
     pub const fn len(&self) -> usize {
-        self.bytes.len() / self.element.size_bytes()
+        self.length
     }
 
     /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.length == 0
     }
 
     /// Their bytes.
@@ -53,6 +63,13 @@ impl Elements {
     /// If there is no such element.
     pub fn bits(&self, index: usize) -> u64 {
         let size = self.element.size_bytes();
+        let per_byte = self.element.per_byte() as usize;
+        if per_byte > 1 {
+            assert!(index < self.length, "there is no element {index}");
+            let place = self.element.bits() * (index % per_byte);
+            let mask = (1 << self.element.bits()) - 1;
+            return u64::from(self.bytes[index / per_byte]) >> place & mask;
+        }
         let mut bits = [0; 8];
         bits[..size].copy_from_slice(&self.bytes[index * size..][..size]);
         u64::from_le_bytes(bits)
@@ -68,8 +85,14 @@ impl Elements {
 
     /// Appends an element with these bits.
     pub fn push_bits(&mut self, bits: u64) {
-        self.bytes
-            .extend(&bits.to_le_bytes()[..self.element.size_bytes()]);
+        let index = self.length;
+        self.length += 1;
+        if index.is_multiple_of(self.element.per_byte() as usize) {
+            self.bytes
+                .extend(&bits.to_le_bytes()[..self.element.size_bytes()]);
+        } else {
+            self.set_bits(index, bits);
+        }
     }
 
     /// Sets the bits of an element.
@@ -78,6 +101,16 @@ impl Elements {
     /// If there is no such element.
     pub fn set_bits(&mut self, index: usize, bits: u64) {
         let size = self.element.size_bytes();
+        let per_byte = self.element.per_byte() as usize;
+        if per_byte > 1 {
+            assert!(index < self.length, "there is no element {index}");
+            let place = self.element.bits() * (index % per_byte);
+            let mask: u8 = (1 << self.element.bits()) - 1;
+            let byte = &mut self.bytes[index / per_byte];
+            // The cast keeps the element's bits.
+            *byte = *byte & !(mask << place) | (bits as u8 & mask) << place;
+            return;
+        }
         self.bytes[index * size..][..size].copy_from_slice(&bits.to_le_bytes()[..size]);
     }
 }
@@ -95,13 +128,17 @@ pub(super) fn value(element: ElementType, bits: u64) -> f64 {
         ElementType::Fp8 => Encoding::OCP.value(bits as u8),
         ElementType::Fp8Fnuz => Encoding::FNUZ.value(bits as u8),
         ElementType::Bf8 => Encoding::E5M2.value(bits as u8),
+        ElementType::Mxfp8 => Encoding::OCP.value(bits as u8),
+        ElementType::Mxfp4 => Encoding::E2M1.value(bits as u8),
+        ElementType::E8m0 if bits == 0xff => f64::NAN,
+        ElementType::E8m0 => 2.0_f64.powi(bits as i32 - 127),
         // A type that this crate does not know.
         _ => f64::NAN,
     }
 }
 
-/// The bits of the element nearest to `value`, ties to even. Integers saturate. 8-bit floats are inputs only and not
-/// supported.
+/// The bits of the element nearest to `value`, ties to even. Integers saturate. Floats of 8 bits and less are inputs only
+/// and not supported.
 pub fn nearest(element: ElementType, value: f64) -> u64 {
     match element {
         ElementType::F32 | ElementType::Xf32 => (value as f32).to_bits().into(),
@@ -165,6 +202,30 @@ mod tests {
         assert_eq!(rounded(ElementType::Bf16, 259.0 / above), 258.0);
         assert!(rounded(ElementType::Bf16, f64::NAN).is_nan());
         assert_eq!(rounded(ElementType::F32, 16_777_217.0), 16_777_216.0);
+    }
+
+    /// MXFP4: the first element is in the low half of a byte.
+    #[test]
+    fn two_elements_of_four_bits_share_a_byte() {
+        let mut elements = Elements::with_capacity(ElementType::Mxfp4, 3).expect("small");
+        for bits in [1, 15, 7] {
+            elements.push_bits(bits);
+        }
+        assert_eq!((elements.len(), elements.bytes()), (3, &[0xf1, 0x07][..]));
+        elements.set_bits(0, 4);
+        let values: Vec<_> = (0..3).map(|index| elements.value(index)).collect();
+        assert_eq!(values, [2.0, -6.0, 6.0]);
+        let same = Elements::from_bytes(ElementType::Mxfp4, vec![0xf4, 0x07]);
+        assert_eq!((same.len(), same.value(3)), (4, 0.0));
+    }
+
+    #[test]
+    fn scales_are_powers_of_two_or_nan() {
+        let scales = Elements::from_bytes(ElementType::E8m0, vec![0, 127, 128, 254, 255]);
+        let values: Vec<_> = (0..4).map(|index| scales.value(index)).collect();
+        let powers = [-127, 0, 1, 127].map(|exponent| 2.0_f64.powi(exponent));
+        assert_eq!(values, powers);
+        assert!(scales.value(4).is_nan());
     }
 
     #[test]

@@ -214,6 +214,7 @@ mod tests {
         gemm::{Operation, Order, Problem, Request},
         verify::{
             Inputs,
+            block::Factor,
             elements::{nearest, value},
             verify,
         },
@@ -250,13 +251,12 @@ mod tests {
             }
         };
         let mut output = inputs.c.clone();
+        let [a, b] = Factor::both(problem, inputs);
         for batch in 0..problem.batch() {
             for i in 0..problem.m() {
                 for j in 0..problem.n() {
                     let sum = (0..problem.k()).fold(0.0, |sum: f64, p| {
-                        let a = inputs.a.value(problem.a().offset(batch, i, p) as usize);
-                        let b = inputs.b.value(problem.b().offset(batch, p, j) as usize);
-                        round(sum + round(a * b))
+                        round(sum + round(a.value(batch, i, p) * b.value(batch, p, j)))
                     });
                     let c = problem.c().offset(batch, i, j);
                     let mut result = round(problem.alpha() * sum);
@@ -430,6 +430,12 @@ mod tests {
                     (Bias::Row, Order::RowMajor),
                     (Bias::Column, Order::ColumnMajor),
                 ] {
+                    // Elements with scales have one layout.
+                    let (order_a, order_b) = match types.input.is_scaled() {
+                        true => (Order::RowMajor, Order::ColumnMajor),
+                        false => (order, order),
+                    };
+                    let k = if types.input.is_scaled() { 96 } else { 100 };
                     let (problem, inputs, output) = case(Request {
                         types,
                         alpha: -1.5,
@@ -437,9 +443,9 @@ mod tests {
                         prologue,
                         epilogue,
                         bias,
-                        order_a: order,
-                        order_b: order,
-                        ..Request::new(17, 23, 100)
+                        order_a,
+                        order_b,
+                        ..Request::new(17, 23, k)
                     });
                     let verdict = verify(&problem, &inputs, &output);
                     assert!(verdict.passed(), "{problem:?}: {verdict:?}");

@@ -1,4 +1,4 @@
-//! 8-bit floats.
+//! Floats of 8 and 4 bits.
 //!
 //! | | OCP E4M3 ([`Encoding::OCP`]) | E4M3 FNUZ ([`Encoding::FNUZ`]) | OCP E5M2 ([`Encoding::E5M2`]) |
 //! |---|---|---|---|
@@ -10,10 +10,14 @@
 //! | zero | both signs | `0x00` only | both signs |
 //! | largest | 448 | 240 | 57,344 |
 //! | smallest normal, denormal | 2⁻⁶, 2⁻⁹ | 2⁻⁷, 2⁻¹⁰ | 2⁻¹⁴, 2⁻¹⁶ |
+//!
+//! E2M1 ([`Encoding::E2M1`]; OCP, *Microscaling Formats Specification*, version 1.0) has 4 bits, a bias of 1, one fraction bit,
+//! both zeros, and neither NaN nor infinity: 0.5 is its only denormal, 6 its largest number.
 
 /// An encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Encoding {
+    bits: u32,
     fraction_bits: u32,
     bias: i32,
     /// The codes of NaN.
@@ -25,6 +29,7 @@ pub(super) struct Encoding {
 impl Encoding {
     /// The OCP's encoding with three fraction bits, on gfx950 and RDNA 4.
     pub(super) const OCP: Self = Self {
+        bits: 8,
         fraction_bits: 3,
         bias: 7,
         nan: &[0x7f, 0xff],
@@ -33,6 +38,7 @@ impl Encoding {
 
     /// «Finite, NaN, unsigned zero», on gfx942.
     pub(super) const FNUZ: Self = Self {
+        bits: 8,
         fraction_bits: 3,
         bias: 8,
         nan: &[0x80],
@@ -41,10 +47,20 @@ impl Encoding {
 
     /// The OCP's encoding with two fraction bits, on RDNA 4.
     pub(super) const E5M2: Self = Self {
+        bits: 8,
         fraction_bits: 2,
         bias: 15,
         nan: &[0x7d, 0x7e, 0x7f, 0xfd, 0xfe, 0xff],
         infinite: &[0x7c, 0xfc],
+    };
+
+    /// The OCP's encoding of MXFP4.
+    pub(super) const E2M1: Self = Self {
+        bits: 4,
+        fraction_bits: 1,
+        bias: 1,
+        nan: &[],
+        infinite: &[],
     };
 
     /// A code of NaN.
@@ -64,7 +80,8 @@ impl Encoding {
         }
         let one = 1 << self.fraction_bits;
         let fraction = f64::from(code & (one - 1));
-        let exponent = i32::from((code & 0x7f) >> self.fraction_bits);
+        let sign = 1 << (self.bits - 1);
+        let exponent = i32::from((code & (sign - 1)) >> self.fraction_bits);
         let last_bit = -self.bias - self.fraction_bits as i32;
         let magnitude = if self.infinite.contains(&code) {
             f64::INFINITY
@@ -74,7 +91,7 @@ impl Encoding {
         } else {
             (f64::from(one) + fraction) * power_of_two(exponent + last_bit)
         };
-        if code & 0x80 != 0 {
+        if code & sign != 0 {
             -magnitude
         } else {
             magnitude
@@ -116,6 +133,16 @@ mod tests {
         assert_eq!(value(0xc4), -1.5);
         assert_eq!(value(0x7f), 240.0);
         assert_eq!(value(0xff), -240.0);
+    }
+
+    /// The table in the OCP's specification.
+    #[test]
+    fn e2m1_has_sixteen_values() {
+        let values: Vec<_> = (0..16).map(|code| Encoding::E2M1.value(code)).collect();
+        let positive = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
+        assert_eq!(values[..8], positive);
+        assert_eq!(values[8..], positive.map(|value| -value));
+        assert!(values[8].is_sign_negative());
     }
 
     /// E5M2 is the upper half of binary16.

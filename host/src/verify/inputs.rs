@@ -27,7 +27,8 @@ pub const TAIL_ELEMENTS: usize = 64;
 ///
 /// Floats are odd multiples of 2⁻ᵖ in (−1, 1), where p is the precision of the type, so that all of their bits are used
 /// and none is denormal. For xf32, p is 11: AMD's documents do not specify how longer values are rounded, so no
-/// reference could judge them. 8-bit floats and 8-bit integers are any value but 0 and NaN, 32-bit integers any value.
+/// reference could judge them. Floats of 8 and 4 bits and 8-bit integers are any value but 0 and NaN, 32-bit integers any
+/// value. Scales are powers of two from 2⁻⁸ to 2⁷.
 ///
 /// The same seed and problem give the same elements on every computer. They come from ChaCha with 8 rounds, with a
 /// separate stream for each matrix.
@@ -41,6 +42,8 @@ pub struct Inputs {
     pub c: Elements,
     /// The bias; empty if there is none.
     pub bias: Elements,
+    /// The scales of A and of B; `None` for element types without scales.
+    pub scales: Option<[Elements; 2]>,
     /// The seed that they were made from, and from which [`Reference`](super::Reference) draws its projections.
     pub seed: u64,
     /// The largest magnitude of a product of an element of A and one of B of which one is denormal. A GPU may take such
@@ -81,13 +84,15 @@ impl Inputs {
                 |_| of_bias.next(output),
                 canary,
             )?,
+            scales: scales(problem, seed)?,
             seed,
             denormal_products: 0.0,
         })
     }
 
     /// The same with special elements in A and B, for types of floats: one of eight is denormal, one of eight a zero of
-    /// either sign, and one element of A, in the middle of its first matrix, is NaN.
+    /// either sign, and one element of A, in the middle of its first matrix, is NaN. If elements have scales, it is a scale
+    /// that is NaN, and with it a block of 32 elements of which each may be 0.
     ///
     /// # Errors
     /// If this computer does not have enough memory.
@@ -97,7 +102,7 @@ impl Inputs {
         let Some(mantissa) = denormal_mantissa(input) else {
             return Ok(inputs);
         };
-        let sign = 1 << (8 * input.size_bytes() - 1);
+        let sign = 1 << (input.bits() - 1);
         // The FNUZ encoding has no -0: that is its NaN.
         let zero_signs = if input == ElementType::Fp8Fnuz {
             0
@@ -126,7 +131,14 @@ impl Inputs {
             }
         }
         inputs.denormal_products = value(input, mantissa) * largest[0].max(largest[1]);
-        if !problem.a().is_empty() {
+        if let (Some([of_a, of_b]), Some(layout)) = (&mut inputs.scales, problem.scales_a()) {
+            // Twice as large as any.
+            inputs.denormal_products *= 2.0_f64.powi(2 * (LARGEST_SCALE + 1 - 127));
+            let middle = layout.offset(0, layout.rows / 2, layout.columns / 2) as usize;
+            if middle < of_a.len() && !of_b.is_empty() {
+                of_a.set_bits(middle, NAN_SCALE);
+            }
+        } else if !problem.a().is_empty() {
             let middle = problem.a().offset(0, problem.m() / 2, problem.k() / 2);
             inputs.a.set_bits(middle as usize, never_read(input));
         }
@@ -142,7 +154,8 @@ const fn denormal_mantissa(element: ElementType) -> Option<u64> {
         ElementType::F16 => Some((1 << 10) - 1),
         ElementType::Bf16 => Some((1 << 7) - 1),
         ElementType::F64 => Some((1 << 52) - 1),
-        ElementType::Fp8 | ElementType::Fp8Fnuz => Some((1 << 3) - 1),
+        ElementType::Fp8 | ElementType::Fp8Fnuz | ElementType::Mxfp8 => Some((1 << 3) - 1),
+        ElementType::Mxfp4 => Some(1),
         ElementType::Bf8 => Some((1 << 2) - 1),
         _ => None,
     }
@@ -165,7 +178,9 @@ fn never_read(element: ElementType) -> u64 {
         ElementType::F16 => half::f16::NAN.to_bits().into(),
         ElementType::Bf16 => half::bf16::NAN.to_bits().into(),
         ElementType::F64 => f64::NAN.to_bits(),
-        ElementType::Fp8 => Encoding::OCP.nan().into(),
+        ElementType::Fp8 | ElementType::Mxfp8 => Encoding::OCP.nan().into(),
+        // It has no NaN: the largest number.
+        ElementType::Mxfp4 => 7,
         ElementType::Fp8Fnuz => Encoding::FNUZ.nan().into(),
         ElementType::Bf8 => Encoding::E5M2.nan().into(),
         _ => 101,
@@ -195,7 +210,9 @@ impl Random {
             ElementType::Bf16 => half::bf16::from_f64(self.odd(8)).to_bits().into(),
             ElementType::F64 => self.odd(53).to_bits(),
             ElementType::I32 => self.0.next_u32().into(),
-            ElementType::Fp8 => self.code(|code| Encoding::OCP.value(code)),
+            ElementType::Fp8 | ElementType::Mxfp8 => self.code(|code| Encoding::OCP.value(code)),
+            ElementType::Mxfp4 => self.code(|code| Encoding::E2M1.value(code >> 4)) >> 4,
+            ElementType::E8m0 => u64::from(self.0.next_u32() % 16) + LARGEST_SCALE as u64 - 15,
             ElementType::Fp8Fnuz => self.code(|code| Encoding::FNUZ.value(code)),
             ElementType::Bf8 => self.code(|code| Encoding::E5M2.value(code)),
             _ => self.code(f64::from),
@@ -226,6 +243,37 @@ impl Random {
     }
 }
 
+/// The largest code of a random scale.
+const LARGEST_SCALE: i32 = 127 + 7;
+/// The scale that is NaN.
+const NAN_SCALE: u64 = 0xff;
+/// The streams of random numbers for scales; those before are taken.
+const SCALE_STREAMS: [u64; 2] = [8, 9];
+
+/// Random scales of A and B, if the elements have them.
+fn scales(problem: &Problem, seed: u64) -> Result<Option<[Elements; 2]>, InputsError> {
+    let (Some(a), Some(b)) = (problem.scales_a(), problem.scales_b()) else {
+        return Ok(None);
+    };
+    let scales = |name, layout: &Layout, stream| {
+        let (element, mut random) = (ElementType::E8m0, Random::new(seed, stream));
+        let no_padding = |_| NAN_SCALE;
+        matrix(
+            name,
+            element,
+            layout,
+            0,
+            |_| random.next(element),
+            no_padding,
+        )
+    };
+    let [of_a, of_b] = SCALE_STREAMS;
+    Ok(Some([
+        scales("the scales of A", &a, of_a)?,
+        scales("the scales of B", &b, of_b)?,
+    ]))
+}
+
 /// A matrix of one row.
 const fn vector(length: u32) -> Layout {
     Layout {
@@ -248,7 +296,7 @@ fn matrix(
 ) -> Result<Elements, InputsError> {
     let no_memory = || InputsError {
         matrix: name,
-        bytes: (layout.span() + tail as u128) * element.size_bytes() as u128,
+        bytes: element.bytes(layout.span() + tail as u128),
     };
     let length = usize::try_from(layout.span())
         .ok()

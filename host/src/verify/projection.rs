@@ -6,7 +6,7 @@ use ferrowave_shared::ElementType;
 use rand_chacha::rand_core::Rng as _;
 
 use super::{
-    block::{Part, add_product, add_product_within, copy, parts},
+    block::{Factor, Part, add_product, add_product_within, copy, parts},
     bound::{Rule, wrapped},
     elements::Elements,
     inputs::{Inputs, Random},
@@ -60,10 +60,11 @@ impl Projections {
             sums: Vec::new(),
         };
         let rows: Vec<_> = parts(problem.m(), ROWS).collect();
+        let [a, b] = Factor::both(problem, inputs);
         for batch in 0..problem.batch() {
-            let of_b = projections.of_b(problem, &inputs.b, batch, threads);
+            let of_b = projections.of_b(problem, b, batch, threads);
             let sums = in_order(rows.len(), threads, |number| {
-                Sums::new(problem, &inputs.a, batch, rows[number].clone(), &of_b)
+                Sums::new(problem, a, batch, rows[number].clone(), &of_b)
             });
             projections.sums.extend(sums);
         }
@@ -81,7 +82,7 @@ impl Projections {
     fn of_b(
         &self,
         problem: &Problem,
-        b: &Elements,
+        b: Factor<'_>,
         batch: u32,
         threads: usize,
     ) -> Vec<(Vec<f64>, Vec<f64>)> {
@@ -93,14 +94,7 @@ impl Projections {
             let mut magnitude = vec![0.0; step.len() * groups];
             let mut block = Vec::new();
             for (group, columns) in parts(problem.n(), WIDTH).enumerate() {
-                copy(
-                    &mut block,
-                    b,
-                    problem.b(),
-                    batch,
-                    step.clone(),
-                    columns.clone(),
-                );
+                copy(&mut block, b, batch, step.clone(), columns.clone());
                 let width = columns.len();
                 add_product_within(
                     (step.len(), width, VECTORS),
@@ -179,7 +173,7 @@ fn groups(problem: &Problem) -> usize {
 impl Sums {
     fn new(
         problem: &Problem,
-        a: &Elements,
+        a: Factor<'_>,
         batch: u32,
         rows: Range<u32>,
         of_b: &[(Vec<f64>, Vec<f64>)],
@@ -189,14 +183,7 @@ impl Sums {
         let mut magnitude = vec![0.0; rows.len() * groups];
         let mut block = Vec::new();
         for (step, (b, magnitude_of_b)) in parts(problem.k(), STEP).zip(of_b) {
-            copy(
-                &mut block,
-                a,
-                problem.a(),
-                batch,
-                rows.clone(),
-                step.clone(),
-            );
+            copy(&mut block, a, batch, rows.clone(), step.clone());
             let shape = |columns| (rows.len(), step.len(), columns);
             add_product(shape(groups * VECTORS), &block, b, &mut projected);
             for x in &mut block {

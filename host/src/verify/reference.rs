@@ -35,7 +35,7 @@ use std::{borrow::Cow, sync::OnceLock};
 use rand_chacha::rand_core::Rng as _;
 
 use super::{
-    block::{Block, BlockSize, Part, parts},
+    block::{Block, BlockSize, Factor, Part, parts},
     bound::Rule,
     elements::Elements,
     error::{Errors, Method, Verdict, Worst, damage},
@@ -229,13 +229,8 @@ impl<'a> Reference<'a> {
 
     fn block(&self, part: &Part) -> Block {
         let step = BlockSize::DEFAULT.k;
-        Block::of(
-            &self.problem,
-            &self.inputs.a,
-            &self.inputs.b,
-            part.clone(),
-            step,
-        )
+        let factors = Factor::both(&self.problem, &self.inputs);
+        Block::of(&self.problem, factors, part.clone(), step)
     }
 
     /// The errors of a block's elements.
@@ -344,6 +339,7 @@ mod tests {
 
         fn of(problem: Problem, inputs: Inputs) -> Self {
             let mut output = inputs.c.clone();
+            let [a, b] = Factor::both(&problem, &inputs);
             let operation = |x: f64, operation| match operation {
                 Operation::None => x,
                 Operation::Scale(factor) => x * factor,
@@ -353,12 +349,7 @@ mod tests {
             };
             for (batch, row, column) in places(&problem) {
                 let sum: f64 = (0..problem.k())
-                    .map(|p| {
-                        let a = inputs.a.value(problem.a().offset(batch, row, p) as usize);
-                        a * inputs
-                            .b
-                            .value(problem.b().offset(batch, p, column) as usize)
-                    })
+                    .map(|p| a.value(batch, row, p) * b.value(batch, p, column))
                     .sum();
                 let offset = problem.c().offset(batch, row, column) as usize;
                 let mut result = problem.alpha() * sum;
@@ -546,6 +537,13 @@ mod tests {
         }
     }
 
+    /// The largest magnitude of an element of C.
+    fn largest(case: &Case) -> f64 {
+        places(&case.problem)
+            .map(|place| case.value(place).abs())
+            .fold(0.0, f64::max)
+    }
+
     #[test]
     fn every_type_layout_factor_bias_and_linear_operation_is_projected() {
         for &types in ElementTypes::ALL {
@@ -559,9 +557,15 @@ mod tests {
                     Operation::Scale(-2.0),
                 ),
             ] {
+                // Elements with scales have one layout.
+                let (order_a, order_b, k) = match types.input.is_scaled() {
+                    true => (Order::RowMajor, Order::ColumnMajor, 96),
+                    false => (order, order, SHAPE.k),
+                };
                 let case = Case::new(Request {
-                    order_a: order,
-                    order_b: order,
+                    order_a,
+                    order_b,
+                    k,
                     alpha: -3.0,
                     // The sum with random i32 would wrap around in the order of operations.
                     beta: if is_integer { 0.0 } else { 2.0 },
@@ -578,6 +582,8 @@ mod tests {
                 let place = (1, 150, 290);
                 let delta = match is_integer {
                     true => 1.0,
+                    // Scales make the other elements of the group much larger than this one may be.
+                    false if types.input.is_scaled() => 1e3 * largest(&case),
                     false => 8.0 + case.value(place).abs(),
                 };
                 let verdict = case.with(&reference, &[(place, case.value(place) + delta)]);

@@ -114,6 +114,54 @@ mod large {
     #[cfg(ferrowave_gpu = "gfx950")]
     instruction!(i32_32x32x32_i8(core::simd::i32x4) -> [i32; 16] as i32x16 = "llvm.amdgcn.mfma.i32.32x32x32.i8");
 
+    /// A lane's elements of one row, and the scale of one block of [`SCALE_BLOCK`](ferrowave_shared::SCALE_BLOCK)
+    /// elements: of the row's first block in lanes 0 to 31, of its second in lanes 32 to 63.
+    #[cfg(ferrowave_gpu = "gfx950")]
+    #[derive(Clone, Copy)]
+    pub(crate) struct Scaled<V> {
+        pub(crate) elements: V,
+        pub(crate) scale: u32,
+    }
+
+    /// Makes a safe function of `v_mfma_scale_f32_32x32x64_f8f6f4` with one format for both operands, whose scales are in
+    /// the lowest byte: `a · b + c`.
+    #[cfg(ferrowave_gpu = "gfx950")]
+    macro_rules! scaled_instruction {
+        ($name:ident($part:ty) = $intrinsic:literal, format $format:literal) => {
+            #[inline(always)]
+            pub(crate) fn $name(a: Scaled<$part>, b: Scaled<$part>, c: [f32; 16]) -> [f32; 16] {
+                unsafe extern "llvm-intrinsic" {
+                    #[link_name = $intrinsic]
+                    fn instruction(
+                        a: $part,
+                        b: $part,
+                        c: f32x16,
+                        cbsz: i32,
+                        blgp: i32,
+                        scale_a_byte: i32,
+                        scale_a: i32,
+                        scale_b_byte: i32,
+                        scale_b: i32,
+                    ) -> f32x16;
+                }
+                let c = f32x16::from_array(c);
+                let (scale_a, scale_b) = (a.scale.cast_signed(), b.scale.cast_signed());
+                // SAFETY: the GPU has the instruction, by its `cfg`.
+                unsafe {
+                    instruction(
+                        a.elements, b.elements, c, $format, $format, 0, scale_a, 0, scale_b,
+                    )
+                }
+                .to_array()
+            }
+        };
+    }
+
+    #[cfg(ferrowave_gpu = "gfx950")]
+    scaled_instruction!(f32_32x32x64_mxfp8(core::simd::i32x8) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32", format 0);
+    #[cfg(ferrowave_gpu = "gfx950")]
+    scaled_instruction!(f32_32x32x64_mxfp4(core::simd::i32x4) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v4i32.v4i32", format 4);
+
     /// `v_mfma_f32_32x32x64_f8f6f4` with E4M3 for both operands: `a · b + c`.
     #[cfg(ferrowave_gpu = "gfx950")]
     #[inline(always)]

@@ -3,6 +3,8 @@
 #[cfg(ferrowave_gpu = "gfx90a")]
 use super::F32x16x16x4;
 use super::{LaneMap, Multiply};
+#[cfg(ferrowave_gpu = "gfx950")]
+use crate::arch::mfma::Scaled;
 use crate::{
     arch::{
         self,
@@ -86,6 +88,21 @@ product! {
     /// E4M3 of the OCP: `v_mfma_f32_32x32x64_f8f6f4`, which has twice the throughput of
     /// `v_mfma_f32_32x32x16_fp8_fp8` and takes two units per lane.
     Fp8: u8 => f32, [f32; 16] in Map32x32, [core::simd::i32x8; 1] from [0, 2], mfma::f32_32x32x64_fp8
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
+    /// MXFP8: `v_mfma_scale_f32_32x32x64_f8f6f4` with E4M3.
+    Mxfp8: u8 => f32, [f32; 16] in Map32x32, [Scaled<core::simd::i32x8>; 1] from [0, 2] scaled 32,
+    mfma::f32_32x32x64_mxfp8
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
+    /// MXFP4: `v_mfma_scale_f32_32x32x64_f8f6f4` with E2M1, in half the time of MXFP8. An element is a byte here: two of
+    /// them.
+    Mxfp4: u8 => f32, [f32; 16] in Map32x32, [Scaled<core::simd::i32x4>; 1] from [0] scaled 16,
+    mfma::f32_32x32x64_mxfp4
 }
 
 #[cfg(not(ferrowave_gpu = "gfx908"))]

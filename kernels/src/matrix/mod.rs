@@ -45,6 +45,9 @@ pub trait Multiply {
     const READERS: usize = Self::LANES / Self::K_GROUPS;
     /// Units of a lane in one step.
     const OPERAND_UNITS: usize;
+    /// Bytes of a row that share a scale; 0 for types without scales. A step has as many scales of a row as lanes that
+    /// share the row: lane `l` takes number `⌊l / EDGE⌋ mod K_GROUPS`.
+    const SCALE_BYTES: usize;
     /// Units of a row in one step, over all lanes that share the row.
     const STEP_UNITS: usize = Self::OPERAND_UNITS * Self::K_GROUPS;
     /// Units of a row of sums of a block.
@@ -57,8 +60,8 @@ pub trait Multiply {
     const ZERO: Self::Sums;
 
     /// A lane's part of an operand, where `unit(u)` reads unit `u + ⌊lane / EDGE⌋ mod K_GROUPS` of a step of the
-    /// lane's row.
-    fn operand(unit: impl Fn(u32) -> Unit) -> Self::Operand;
+    /// lane's row, and `scale` reads the lane's scale.
+    fn operand(unit: impl Fn(u32) -> Unit, scale: impl Fn() -> u32) -> Self::Operand;
 
     /// Instruction number `part` of the [`INSTRUCTIONS`](Self::INSTRUCTIONS) that compute `sums + a · b`. All lanes of
     /// the wave must reach it together.
@@ -76,13 +79,14 @@ pub trait Multiply {
 }
 
 /// Makes the type of a product of blocks from the element types of A and B and of C, a lane's sums, their lane map, the
-/// lane's part of an operand as the instruction takes it, the units of a step in this part, and the instruction.
+/// lane's part of an operand as the instruction takes it, the units of a step in this part, the bytes that share a scale
+/// if there are scales, and the instruction.
 #[cfg(target_arch = "amdgpu")]
 macro_rules! product {
     (
         $(#[$doc:meta])*
         $name:ident: $element:ty => $output:ty, [$sum:ty; $sums:literal] in $map:ty,
-        [$part:ty; $parts:literal] from [$($unit:literal),*], $instruction:path
+        [$part:ty; $parts:literal] from [$($unit:literal),*] $(scaled $scaled:literal)?, $instruction:path
     ) => {
         $(#[$doc])*
         pub(crate) struct $name;
@@ -98,13 +102,13 @@ macro_rules! product {
             const EDGE: usize = <$map>::EDGE;
             const K_GROUPS: usize = <$map>::K_GROUPS;
             const OPERAND_UNITS: usize = [$($unit),*].len();
+            const SCALE_BYTES: usize = 0 $(+ $scaled)?;
             const INSTRUCTIONS: usize = $parts;
             const ZERO: Self::Sums = [0 as $sum; $sums];
 
             #[inline(always)]
-            fn operand(unit: impl Fn(u32) -> Unit) -> Self::Operand {
-                // SAFETY: both have the same size, and any bits are elements.
-                unsafe { core::mem::transmute([$(unit($unit)),*]) }
+            fn operand(unit: impl Fn(u32) -> Unit, scale: impl Fn() -> u32) -> Self::Operand {
+                operand!([$(unit($unit)),*], scale $(, $scaled)?)
             }
 
             #[inline(always)]
@@ -132,6 +136,23 @@ macro_rules! product {
                 unsafe { <$map>::stage_to_lds::<_, $sums, { arch::LDS_BANKS }>(lane, sums, block) };
             }
         }
+    };
+}
+
+/// A lane's part of an operand from its units, and from its scale if there are scales.
+#[cfg(target_arch = "amdgpu")]
+macro_rules! operand {
+    ($units:expr, $scale:ident) => {{
+        let _ = $scale;
+        // SAFETY: both have the same size, and any bits are elements.
+        unsafe { core::mem::transmute($units) }
+    }};
+    ($units:expr, $scale:ident, $scaled:literal) => {
+        [Scaled {
+            // SAFETY: as above.
+            elements: unsafe { core::mem::transmute($units) },
+            scale: $scale(),
+        }]
     };
 }
 

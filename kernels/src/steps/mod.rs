@@ -31,14 +31,31 @@ use crate::{
     tile::{length::Len, operand::RowMajor},
 };
 use block_gemm::{Config, Element, Output, Shares};
-use ferrowave_shared::{GemmArguments, GemmParameters, Kernel, for_each_kernel, tile::LANES};
+use core::{mem::offset_of, ptr::null};
+use ferrowave_shared::{
+    GemmArguments, GemmParameters, Kernel, ScaleParameters, ScaledGemmArguments, for_each_kernel,
+    tile::LANES,
+};
 use product::{Pointers, Product};
 use s12_mfma_swizzled::Swizzled;
 
-/// Makes a kernel's entry point: its symbol in the code object, its arguments with the layout of [`GemmArguments`], and
-/// the call of the step. The parentheses contain the element types of A and B, and of C.
+/// The layout of no scales.
+const NO_SCALES: ScaleParameters = ScaleParameters {
+    stride_a: 0,
+    stride_b: 0,
+};
+
+/// Makes a kernel's entry point: its symbol in the code object, its arguments with the layout of [`GemmArguments`], or of
+/// [`ScaledGemmArguments`] with the arguments in brackets, and the call of the step. The parentheses contain the element
+/// types of A and B, and of C.
 macro_rules! entry {
     ($symbol:ident($input:ty => $output:ty) => $run:expr) => {
+        entry!($symbol($input => $output)[] scales(null(), null(), NO_SCALES) => $run);
+    };
+    (
+        $symbol:ident($input:ty => $output:ty)[$($name:ident: $type:ty),*]
+        scales($scale_a:expr, $scale_b:expr, $scales:expr) => $run:expr
+    ) => {
         #[expect(
             improper_gpu_kernel_arg,
             reason = "the parameters by value are laid out by the C rules; the host compares \
@@ -52,6 +69,7 @@ macro_rules! entry {
             bias: *const $output,
             workspace: *mut u8,
             parameters: GemmParameters,
+            $($name: $type,)*
         ) {
             const ROW: Kernel = Kernel::named(stringify!($symbol));
             // SAFETY: the host launches kernels as `GemmArguments` and the row promise.
@@ -62,10 +80,36 @@ macro_rules! entry {
                     c,
                     bias,
                     workspace,
+                    scale_a: $scale_a,
+                    scale_b: $scale_b,
                 };
-                $run(Product::of_workgroup(pointers, parameters, &ROW));
+                $run(Product::of_workgroup(pointers, parameters, $scales, &ROW));
             }
         }
+    };
+}
+
+/// The entry point of a kernel from step 11 on: the types decide whether it has scales.
+macro_rules! block_entry {
+    (MXFP8, $($entry:tt)*) => {
+        scaled_entry!($($entry)*);
+    };
+    (MXFP4, $($entry:tt)*) => {
+        scaled_entry!($($entry)*);
+    };
+    ($types:ident, $($entry:tt)*) => {
+        entry!($($entry)*);
+    };
+}
+
+/// The entry point of a kernel with scales.
+macro_rules! scaled_entry {
+    ($symbol:ident($input:ty => $output:ty) => $run:expr) => {
+        entry!(
+            $symbol($input => $output)
+            [scale_a: *const u8, scale_b: *const u8, scales: ScaleParameters]
+            scales(scale_a, scale_b, scales) => $run
+        );
     };
 }
 
@@ -106,9 +150,11 @@ macro_rules! entries {
                     type BVecs = Len<{ SHARES.b_vecs }>;
                     const LDS_ROWS: (usize, usize) = SHARES.lds_rows;
                     const IS_PADDED: bool = SHARES.is_padded;
+                    type Scales = Len<{ SHARES.scales }>;
+                    const SCALE_PIECE: usize = SHARES.scale_piece;
                 }
 
-                entry!($symbol(Element<Row> => Output<Row>) => step!($step, Row));
+                block_entry!($types, $symbol(Element<Row> => Output<Row>) => step!($step, Row));
             };
         )*
     };
@@ -268,6 +314,12 @@ macro_rules! instruction {
     ($step:ident, BF8) => {
         matrix::Bf8
     };
+    ($step:ident, MXFP8) => {
+        matrix::Mxfp8
+    };
+    ($step:ident, MXFP4) => {
+        matrix::Mxfp4
+    };
     ($step:ident, F64) => {
         matrix::F64
     };
@@ -276,5 +328,6 @@ macro_rules! instruction {
 for_each_kernel!(entries);
 
 // The entry points take five pointers, then the parameters.
-const _: () = assert!(core::mem::offset_of!(GemmArguments, parameters) == 40);
+const _: () = assert!(offset_of!(GemmArguments, parameters) == 40);
+const _: () = assert!(offset_of!(ScaledGemmArguments, scales) == size_of::<GemmArguments>() + 16);
 const _: () = assert!(LANES == crate::tile::index::LANES);

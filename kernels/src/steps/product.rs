@@ -11,7 +11,7 @@ use crate::{
     },
 };
 use ferrowave_shared::{
-    Bias, BlockTile, FragmentOp, GemmParameters, Kernel, TileOrder,
+    Bias, BlockTile, FragmentOp, GemmParameters, Kernel, ScaleParameters, TileOrder,
     catalogue::Reduction,
     workspace::{self, Workspace},
 };
@@ -25,6 +25,9 @@ pub(super) struct Pointers<A, C> {
     pub(super) bias: *const C,
     /// The workspace of kernels that divide k.
     pub(super) workspace: *mut u8,
+    /// The scales of types that have them; else null.
+    pub(super) scale_a: *const u8,
+    pub(super) scale_b: *const u8,
 }
 
 /// One workgroup's product: the rows of A, the columns of B and the elements of C that it works on.
@@ -50,11 +53,19 @@ impl<A: Copy, C: Stored> Product<A, C> {
     pub(super) unsafe fn of_workgroup(
         pointers: Pointers<A, C>,
         parameters: GemmParameters,
+        scales: ScaleParameters,
         kernel: &'static Kernel,
     ) -> Self {
         let workgroup = arch::workgroup();
         let batch = workgroup.z as usize;
-        let Pointers { a, b, c, .. } = pointers;
+        let Pointers {
+            a,
+            b,
+            c,
+            scale_a,
+            scale_b,
+            ..
+        } = pointers;
         if matches!(kernel.order, TileOrder::Linear) {
             let p = &parameters;
             arch::at_once([
@@ -77,6 +88,8 @@ impl<A: Copy, C: Stored> Product<A, C> {
                 a: a.wrapping_add(batch * parameters.stride_a as usize),
                 b: b.wrapping_add(batch * parameters.stride_b as usize),
                 c: c.wrapping_add(batch * parameters.stride_c as usize),
+                scale_a: scale_a.wrapping_add(batch * scales.stride_a as usize),
+                scale_b: scale_b.wrapping_add(batch * scales.stride_b as usize),
                 ..pointers
             },
             kernel,
@@ -221,6 +234,22 @@ impl<A: Copy, C: Stored> Product<A, C> {
             operand(a, self.row, p.m, strides_a),
             operand(b, self.column, p.n, strides_b),
         ))
+    }
+
+    /// The first scale of the tile of A or of B, and the row of this tile that has the scales of row `row` of both tiles,
+    /// where B's rows are behind A's: rows outside the matrix have the scales of its last row. A scale is of `bytes` bytes
+    /// along k.
+    #[inline(always)]
+    pub(super) fn scales_of_row(&self, row: u32, is_b: bool, bytes: usize) -> (*const u8, u32) {
+        let p = &self.parameters;
+        let (start, first, rows, before) = if is_b {
+            let before = self.kernel.tile.m as u32;
+            (self.pointers.scale_b, self.column, p.n, before)
+        } else {
+            (self.pointers.scale_a, self.row, p.m, 0)
+        };
+        let start = start.wrapping_add(first as usize * (p.k as usize / bytes));
+        (start, (row - before).min(rows - first - 1))
     }
 
     /// Columns of A, rows of B.

@@ -4,7 +4,7 @@
 //! slot       4s       4s+1     4s+2     4s+3     R A  read half 0 of stage s from LDS, store A of stage s + 1 to the
 //! waves 0–3  R A s   │M 0 s   │R B s   │M 1 s         other buffer, load A of stage s + 2
 //! waves 4–7  M 1 s-1 │R A s   │M 0 s   │R B s    R B  the same with half 1 and B
-//!                    ↑        ↑        ↑         M h  multiply half h: one step (fp8) or two (f16, bf16, i8)
+//!                    ↑        ↑        ↑         M h  multiply half h: one step (fp8) or two (others)
 //! ```
 //!
 //! **What it adds to step 14.** In step 14, a stage of 64 bytes along k is half of a cache line. The other half is
@@ -16,7 +16,7 @@
 //!
 //! **LDS.** Two buffers of a stage, 2 · (256 + 256) · 128 bytes = 128 KiB of the 160 KiB that gfx950 has. Stage s + 1
 //! is written in slots 4s to 4s + 3, after the last reads of its buffer in slot 4s - 1, and read from slot 4s + 4 on.
-//! Rows of 128 bytes have their own swizzle.
+//! Rows of 128 bytes have their own swizzle. Scales, of types that have them, move with A.
 //!
 //! Tiles, waves, priorities, waits and barriers are those of step 14.
 
@@ -76,8 +76,10 @@ unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stage
                 for part in 0..2 {
                     if part == 0 {
                         gemm.store_a(&fetch, 1 - buffer, in_flight.a);
+                        gemm.store_scales(1 - buffer, in_flight.scales);
                         arch::sched_barrier();
                         in_flight.a = fetch.next_a();
+                        in_flight.scales = fetch.next_scales();
                     } else {
                         gemm.store_b(&fetch, 1 - buffer, in_flight.b);
                         arch::sched_barrier();

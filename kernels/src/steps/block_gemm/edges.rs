@@ -97,6 +97,7 @@ impl<C: Config> BlockGemm<C> {
                     let units = InFlight {
                         a: (source.loader_a).load_within(&source.a, thread, threads, k),
                         b: (source.loader_b).load_within(&source.b, thread, threads, k),
+                        scales: self.scales_within(k),
                     };
                     Workgroup.wait();
                     self.store(&fetch, 0, units);

@@ -11,11 +11,13 @@
 //! A step of the ladder is a main loop over stages, made of these parts: [`Fetch`] loads a thread's units of a stage
 //! from global memory into registers, [`BlockGemm::store`] writes them to LDS, [`BlockGemm::operands`] reads a wave's
 //! operands of a step, [`BlockGemm::multiply`] multiplies them. `edges` handles the rest of k and tiles that overhang,
-//! `epilogue` stores the sums in C, `reduction` adds the sums of several workgroups.
+//! `epilogue` stores the sums in C, `reduction` adds the sums of several workgroups, `scales` moves the scales of types that
+//! have them.
 
 mod edges;
 mod epilogue;
 mod reduction;
+mod scales;
 
 use super::Product;
 use crate::{
@@ -27,6 +29,7 @@ use crate::{
     },
 };
 use ferrowave_shared::{Kernel, tile::lds_rows};
+use scales::{Scales, pieces, scales_of_a_row};
 
 /// The configuration of a kernel: what the kernels of one step differ in.
 pub(super) trait Config: Copy {
@@ -46,6 +49,10 @@ pub(super) trait Config: Copy {
     const LDS_ROWS: (usize, usize);
     /// Whether they are more than those of the workgroup's tile.
     const IS_PADDED: bool;
+    /// Pieces of the scales of a stage that a thread loads.
+    type Scales: Length;
+    /// Bytes of each of these pieces.
+    const SCALE_PIECE: usize;
 }
 
 /// The type of the elements of A and B, as bits.
@@ -63,6 +70,9 @@ pub(super) struct Shares {
     pub(super) b_vecs: usize,
     pub(super) lds_rows: (usize, usize),
     pub(super) is_padded: bool,
+    /// Pieces of the scales of a stage, and the bytes of each.
+    pub(super) scales: usize,
+    pub(super) scale_piece: usize,
 }
 
 impl Shares {
@@ -76,6 +86,9 @@ impl Shares {
         let tile = kernel.tile;
         let a_rows = lds_rows(tile.m, L::ROW_UNITS, threads);
         let b_rows = lds_rows(tile.n, L::ROW_UNITS, threads);
+        let scales_of_a_row = scales_of_a_row(L::ROW_BYTES, I::SCALE_BYTES);
+        let scales = (tile.m + tile.n) * scales_of_a_row;
+        let (pieces, piece_bytes) = pieces(scales, threads, scales_of_a_row);
         let shares = Self {
             m: tile.m / (waves_m * I::EDGE),
             n: tile.n / (waves_n * I::EDGE),
@@ -83,6 +96,8 @@ impl Shares {
             b_vecs: b_rows * L::ROW_UNITS / threads,
             lds_rows: (a_rows, b_rows),
             is_padded: a_rows > tile.m || b_rows > tile.n,
+            scales: pieces,
+            scale_piece: piece_bytes,
         };
         // Otherwise the first row of a wave would share bits with the rows of its blocks (`LdsPosition::further`).
         assert!(
@@ -93,16 +108,19 @@ impl Shares {
             "waves must have whole blocks of the tile, and several waves a power of two of them"
         );
         assert!(
-            kernel
-                .lds_bytes
-                .is_multiple_of((a_rows + b_rows) * L::ROW_BYTES)
-                && tile
-                    .k
-                    .is_multiple_of(L::ROW_BYTES / size_of::<I::Element>()),
+            kernel.lds_bytes.is_multiple_of(
+                (a_rows + b_rows) * L::ROW_BYTES + (tile.m + tile.n) * scales_of_a_row,
+            ) && tile
+                .k
+                .is_multiple_of(L::ROW_BYTES / size_of::<I::Element>()),
             "LDS and a round of the main loop must have whole stages"
         );
         // Of small blocks, a row.
         let blocks = if I::SMALL_BLOCKS { shares.n } else { 1 };
+        assert!(
+            scales == threads * pieces * piece_bytes,
+            "threads must have whole pieces of the scales"
+        );
         assert!(
             kernel.lds_bytes
                 >= waves_m * waves_n * blocks * I::EDGE * I::SUM_UNITS as usize * UNIT_BYTES,
@@ -137,6 +155,7 @@ pub(super) struct BlockGemm<C: Config> {
 pub(super) struct InFlight<C: Config> {
     pub(super) a: Array<Unit, C::AVecs>,
     pub(super) b: Array<Unit, C::BVecs>,
+    pub(super) scales: Array<u32, C::Scales>,
 }
 
 /// A wave's operands of one step.
@@ -208,6 +227,7 @@ impl<C: Config> BlockGemm<C> {
         Some(Source {
             loader_a: TileLoader::new(&a, self.thread, self.threads(), k),
             loader_b: TileLoader::new(&b, self.thread, self.threads(), k),
+            scales: self.scales(k),
             a,
             b,
         })
@@ -255,6 +275,7 @@ impl<C: Config> BlockGemm<C> {
         unsafe {
             self.store_a(fetch, stage, units.a);
             self.store_b(fetch, stage, units.b);
+            self.store_scales(stage, units.scales);
         }
     }
 
@@ -300,10 +321,22 @@ impl<C: Config> BlockGemm<C> {
         // SAFETY: as the caller promises.
         unsafe {
             Operands {
-                a: Self::read::<C::M>(a, self.a, step),
-                b: Self::read::<C::N>(b, self.b, step),
+                a: self.read::<C::M>(a, self.a, stage, step, self.scale_rows().0),
+                b: self.read::<C::N>(b, self.b, stage, step, self.scale_rows().1),
             }
         }
+    }
+
+    /// The rows of the lane's first scales of A and of B.
+    #[inline(always)]
+    fn scale_rows(&self) -> (u32, u32) {
+        let edge = C::Multiply::EDGE as u32;
+        let row = self.lane % edge;
+        let tile = self.product.kernel().tile;
+        (
+            self.wave_row * Self::M as u32 * edge + row,
+            tile.m as u32 + self.wave_column * Self::N as u32 * edge + row,
+        )
     }
 
     /// [`operands`](Self::operands) at addresses that are computed again, for loops in which the compiler has no
@@ -316,24 +349,28 @@ impl<C: Config> BlockGemm<C> {
     pub(super) unsafe fn recomputed_operands(&self, stage: usize, step: u32) -> Operands<C> {
         let (a, b) = self.tiles(stage);
         let zero = crate::opaque_zero();
+        let (rows_a, rows_b) = self.scale_rows();
         // SAFETY: as the caller promises.
         unsafe {
             Operands {
-                a: Self::read::<C::M>(a, self.a.plus(zero), step),
-                b: Self::read::<C::N>(b, self.b.plus(zero), step),
+                a: self.read::<C::M>(a, self.a.plus(zero), stage, step, rows_a + zero),
+                b: self.read::<C::N>(b, self.b.plus(zero), stage, step, rows_b + zero),
             }
         }
     }
 
-    /// Reads the operands of `B` blocks.
+    /// Reads the operands of `B` blocks, whose scales begin with those of row `scale_row`.
     ///
     /// # Safety
     /// As [`operands`](Self::operands).
     #[inline(always)]
     unsafe fn read<B: Length>(
+        &self,
         tile: *mut Unit,
         position: LdsPosition<C::Layout>,
+        stage: usize,
         step: u32,
+        scale_row: u32,
     ) -> Array<<C::Multiply as Multiply>::Operand, B> {
         B::from_fn(
             #[inline(always)]
@@ -345,6 +382,12 @@ impl<C: Config> BlockGemm<C> {
                         let position = position.further((block * C::Multiply::EDGE) as u32, unit);
                         // SAFETY: the position is that of a unit of the tile, which has been written.
                         unsafe { tile.add(position).read() }
+                    },
+                    #[inline(always)]
+                    || {
+                        let row = scale_row + (block * C::Multiply::EDGE) as u32;
+                        // SAFETY: the row is one of the tiles', whose scales have been written.
+                        unsafe { self.scale(stage, row, step) }
                     },
                 )
             },
@@ -408,6 +451,10 @@ impl<C: Config> BlockGemm<C> {
         // The same in all lanes.
         if stages > 0 {
             match (source.a.is_along_k(), source.b.is_along_k()) {
+                // The host lets no other layout through.
+                _ if C::Multiply::SCALE_BYTES > 0 => {
+                    main_loop(self, source.known(true, true), stages);
+                }
                 (true, true) => main_loop(self, source.known(true, true), stages),
                 (true, false) => main_loop(self, source.known(true, false), stages),
                 (false, true) => main_loop(self, source.known(false, true), stages),
@@ -426,6 +473,7 @@ pub(super) struct Source<C: Config> {
     b: Operand<Element<C>>,
     loader_a: TileLoader<Element<C>, C::Layout, C::AVecs>,
     loader_b: TileLoader<Element<C>, C::Layout, C::BVecs>,
+    scales: Scales<C>,
 }
 
 impl<C: Config> Source<C> {
@@ -468,10 +516,21 @@ impl<C: Config> Fetch<C> {
         // SAFETY: as the caller promises.
         unsafe {
             InFlight {
+                scales: self.next_scales(),
                 a: self.next_a(),
                 b: self.next_b(),
             }
         }
+    }
+
+    /// The pieces of the scales of the next stage. [`next_b`](Self::next_b) must follow.
+    ///
+    /// # Safety
+    /// The stages are whole.
+    #[inline(always)]
+    pub(super) unsafe fn next_scales(&self) -> Array<u32, C::Scales> {
+        // SAFETY: as the caller promises.
+        unsafe { self.source.scales.load() }
     }
 
     /// The units of A of the next stage. [`next_b`](Self::next_b) must follow.
@@ -508,6 +567,7 @@ impl<C: Config> Fetch<C> {
         let stages = u32::from(self.left > 0);
         self.source.loader_a.advance(stages);
         self.source.loader_b.advance(stages);
+        self.source.scales.advance(stages);
         self.left -= stages;
     }
 }
@@ -518,10 +578,12 @@ impl<C: Config> BlockGemm<C> {
     /// The workgroup's operands for [`load_to_lds`](Self::load_to_lds); `None` if k = 0.
     #[inline(always)]
     pub(super) fn direct_source(&self) -> Option<Source<C>> {
+        const { assert!(C::Multiply::SCALE_BYTES == 0, "scales go through registers") }
         let (a, b) = self.product.operands()?;
         Some(Source {
             loader_a: TileLoader::in_place(&a, self.thread, self.threads()),
             loader_b: TileLoader::in_place(&b, self.thread, self.threads()),
+            scales: self.scales(0),
             a,
             b,
         })
