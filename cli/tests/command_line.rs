@@ -259,7 +259,10 @@ fn options_that_cannot_be_are_refused_with_those_that_can() {
     refused(
         &with(&["--type", "f8"]),
         2,
-        &["f8", "f32, xf32, f16, bf16, i8, bf8, f64, fp8"],
+        &[
+            "f8",
+            "f32, xf32, f16, bf16, i8, bf8, mxfp8, mxfp4, f64, fp8",
+        ],
     );
     refused(&with(&["--layout", "NX"]), 2, &["NX", "NN, NT, TN or TT"]);
     refused(

@@ -92,24 +92,20 @@ macro_rules! entry {
 /// The entry point of a kernel from step 11 on: the types decide whether it has scales.
 macro_rules! block_entry {
     (MXFP8, $($entry:tt)*) => {
-        scaled_entry!($($entry)*);
+        block_entry!(scaled, $($entry)*);
     };
     (MXFP4, $($entry:tt)*) => {
-        scaled_entry!($($entry)*);
+        block_entry!(scaled, $($entry)*);
     };
-    ($types:ident, $($entry:tt)*) => {
-        entry!($($entry)*);
-    };
-}
-
-/// The entry point of a kernel with scales.
-macro_rules! scaled_entry {
-    ($symbol:ident($input:ty => $output:ty) => $run:expr) => {
+    (scaled, $symbol:ident($input:ty => $output:ty) => $run:expr) => {
         entry!(
             $symbol($input => $output)
             [scale_a: *const u8, scale_b: *const u8, scales: ScaleParameters]
             scales(scale_a, scale_b, scales) => $run
         );
+    };
+    ($types:ident, $($entry:tt)*) => {
+        entry!($($entry)*);
     };
 }
 

@@ -243,6 +243,7 @@ impl<C: Config> BlockGemm<C> {
         Some(Source {
             loader_a: TileLoader::new(&a, self.thread, self.threads(), k),
             loader_b: TileLoader::new(&b, self.thread, self.threads(), k),
+            scales: self.scales(k),
             a,
             b,
         })

@@ -134,6 +134,10 @@ impl<C: Config> BlockGemm<C> {
         stage: usize,
         pieces: Array<u32, C::Scales>,
     ) {
+        // Without scales there is no opaque value either: it would take a register.
+        if C::Scales::LEN == 0 {
+            return;
+        }
         let buffer = self.scale_buffer(stage);
         // As in `TileLoader::store`: for stages so large that two exceed the offset of LDS instructions.
         let thread = match C::Layout::ROW_UNITS {
