@@ -2,8 +2,9 @@
 //!
 //! The decoder creates it, the disassembler prints it, and `exec` compiles it to a form that runs faster.
 
+use super::data_type::DataType;
 use super::image::ImageControl;
-use super::operand::Operand;
+use super::operand::{Operand, Source};
 use super::ops::Op;
 use super::row::RowRef;
 
@@ -294,4 +295,18 @@ pub struct Instruction {
     pub image: ImageControl,
     /// The second instruction of a pair.
     pub second: Option<Second>,
+}
+
+impl Instruction {
+    /// Makes inline constants of a mixed multiply-add f16 where `op_sel_hi` says that the source is. LLVM selects them so
+    /// since `v_cvt_f32_f16` and an addition are one instruction, and states that the constant is in the low 16 bits
+    /// (llvm-project, pull request 183487).
+    pub(super) fn narrow_mixed_constants(&mut self) {
+        for (slot, operand) in self.src.iter_mut().enumerate() {
+            let is_half = self.modifiers.op_sel_hi >> slot & 1 == 1;
+            if is_half && matches!(operand.source, Source::Inline(_)) {
+                (operand.ty, operand.bits) = (DataType::F, 16);
+            }
+        }
+    }
 }

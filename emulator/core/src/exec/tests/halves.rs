@@ -161,6 +161,18 @@ fn dot_products_and_mixed_precision() {
             &[nan_bits(a), nan_bits(b), c as u32],
         )
     });
+    // An inline constant is f16 where the source is, and f32 elsewhere. Its high half is 0.
+    for (text, factor) in [
+        ("v_fma_mix_f32 v6, v0, 2.0, 1.0 op_sel_hi:[1,1,0]", 2.0),
+        ("v_fma_mix_f32 v6, v0, 2.0, 1.0 op_sel_hi:[1,0,0]", 2.0),
+        (
+            "v_fma_mix_f32 v6, v0, 2.0, 1.0 op_sel:[0,1,0] op_sel_hi:[1,1,0]",
+            0.0,
+        ),
+    ] {
+        Check::new(text, Values::F16)
+            .run(|[a, ..]| super::nan32((h(a) as f32).mul_add(factor, 1.0), &[nan_bits(a)]));
+    }
     Check::new(
         "v_fma_mix_f32 v6, v0, v2, v4 op_sel_hi:[1,1,0]",
         Values::F16,

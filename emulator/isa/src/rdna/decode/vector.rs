@@ -232,6 +232,9 @@ impl Decoder<'_> {
         m.op_sel = self.field(VOP3P_OP_SEL) as u8;
         let high = self.field(VOP3P_OP_SEL_HI) | self.field(VOP3P_OP_SEL_HI2) << 2;
         m.op_sel_hi = high as u8 & sources;
+        if row.has(flag::MIX) {
+            i.narrow_mixed_constants();
+        }
         Ok(i)
     }
 }
