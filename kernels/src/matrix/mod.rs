@@ -147,13 +147,18 @@ macro_rules! operand {
         // SAFETY: both have the same size, and any bits are elements.
         unsafe { core::mem::transmute($units) }
     }};
-    ($units:expr, $scale:ident, $scaled:literal) => {
+    ($units:expr, $scale:ident, $scaled:literal) => {{
+        #[expect(
+            clippy::missing_transmute_annotations,
+            reason = "the rows of `product!` have the types"
+        )]
+        // SAFETY: as above.
+        let elements = unsafe { core::mem::transmute($units) };
         [Scaled {
-            // SAFETY: as above.
-            elements: unsafe { core::mem::transmute($units) },
+            elements,
             scale: $scale(),
         }]
-    };
+    }};
 }
 
 /// The products of blocks that the GPU has instructions for.

@@ -5,11 +5,6 @@
 //! and the lanes of a matrix instruction read the bytes of neighbouring rows, without bank conflicts. Behind the end of k,
 //! scales are 2⁻¹²⁷: the elements there are zeros, which a NaN would not leave.
 
-#![expect(
-    clippy::needless_range_loop,
-    reason = "loops over iterators unroll too late, and leave the registers in memory"
-)]
-
 use super::{BlockGemm, Config};
 use crate::{
     arch,
