@@ -332,27 +332,36 @@ fn run_while<O: Observer, const PLAIN: bool>(
         if O::ACTIVE {
             observer.after(wave, context, index, flow);
         }
-        let stop = match flow {
-            Flow::Next => continue,
-            Flow::Changed if gpr_index::is_plain(wave) == PLAIN => continue,
-            Flow::Changed => break None,
-            Flow::End => Stop::Ended,
-            Flow::Barrier => Stop::Barrier,
-            Flow::Signal => Stop::Signal,
-            Flow::Yield => Stop::Yield,
-            Flow::Later => {
+        let Some(stop) = stop_of(flow) else {
+            if flow == Flow::Changed && gpr_index::is_plain(wave) != PLAIN {
+                break None;
+            }
+            continue;
+        };
+        match stop {
+            Stop::Later => {
                 wave.pc = index;
                 left += 1;
-                Stop::Later
             }
-            Flow::Wait => Stop::Wait,
-            Flow::Fault => {
-                context.place_fault(index);
-                Stop::Fault
-            }
-        };
+            Stop::Fault => context.place_fault(index),
+            _ => {}
+        }
         break Some(stop);
     };
     *budget = left;
     stop
+}
+
+/// Why a wave stops behind an instruction, if it stops.
+fn stop_of(flow: Flow) -> Option<Stop> {
+    match flow {
+        Flow::Next | Flow::Changed => None,
+        Flow::End => Some(Stop::Ended),
+        Flow::Barrier => Some(Stop::Barrier),
+        Flow::Signal => Some(Stop::Signal),
+        Flow::Yield => Some(Stop::Yield),
+        Flow::Later => Some(Stop::Later),
+        Flow::Wait => Some(Stop::Wait),
+        Flow::Fault => Some(Stop::Fault),
+    }
 }
