@@ -10,7 +10,10 @@ use std::{fmt::Write as _, sync::LazyLock};
 use thiserror::Error;
 
 /// The tables that are part of the library.
-const EMBEDDED: &[(Product, &str)] = &[(Product::Mi210, include_str!("MI210.csv"))];
+const EMBEDDED: &[(Product, &str)] = &[
+    (Product::Mi100, include_str!("MI100.csv")),
+    (Product::Mi210, include_str!("MI210.csv")),
+];
 
 /// The names of the columns behind kernel, layout and code.
 const COLUMNS: [&str; 17] = [
