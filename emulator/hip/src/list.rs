@@ -1,7 +1,5 @@
 //! Memory that callers name by address and length: lists, and whether the program has it.
 
-use std::ptr;
-
 use super::error::{Failure, present};
 use ferrowave_emulator::memory::PAGE_BYTES;
 
@@ -54,7 +52,7 @@ fn pages_are_mapped(start: usize, bytes: usize) -> bool {
     // SAFETY: the call changes nothing.
     let failed = unsafe {
         libc::msync(
-            ptr::with_exposed_provenance_mut(start),
+            std::ptr::with_exposed_provenance_mut(start),
             bytes,
             libc::MS_ASYNC,
         )
