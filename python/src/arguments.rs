@@ -134,7 +134,10 @@ impl<'py> Call<'py> {
     }
 
     /// Copies what the kernel may have written back to the arrays.
-    pub(crate) fn write_back(&self, after: &[BufferAfter]) {
+    ///
+    /// # Errors
+    /// If an array is no longer as it was: `resize(refcheck=False)` frees memory that others use.
+    pub(crate) fn write_back(&self, after: &[BufferAfter]) -> PyResult<()> {
         for buffer in after {
             let array = self
                 .arrays
@@ -144,11 +147,21 @@ impl<'py> Call<'py> {
                 continue;
             };
             let bytes = &buffer.data.bytes;
-            let (data, _) = fields(array);
-            // SAFETY: the array is contiguous and writable, has as many bytes as were copied from it, and cannot be freed or
-            // resized while it is borrowed here. The interpreter is attached, so that no other thread runs Python code.
+            let (data, flags) = fields(array);
+            if array.len() * array.dtype().itemsize() != bytes.len()
+                || !array.is_c_contiguous()
+                || flags & npyffi::NPY_ARRAY_WRITEABLE == 0
+            {
+                return Err(ArgumentError::new_err(format!(
+                    "argument {}: the array was resized or made read-only during the launch, so that it cannot take the result",
+                    buffer.argument
+                )));
+            }
+            // SAFETY: the array is contiguous and writable, and has as many bytes as are copied. The interpreter is attached, so
+            // that no other thread runs Python code.
             unsafe { data.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         }
+        Ok(())
     }
 }
 

@@ -189,8 +189,7 @@ impl Kernel {
         let call = Call::new(&self.kernel, args)?;
         let launch = Launch::new(grid, block, lds_bytes, &call.arguments)?;
         let after = py.detach(|| observed::plain(|| launch.run(&self.kernel)));
-        call.write_back(&after.map_err(|failure| exception(py, &failure))?);
-        Ok(())
+        call.write_back(&after.map_err(|failure| exception(py, &failure))?)
     }
 
     /// Launches the kernel under the emulator's checks, and returns the findings. A kernel that faults has some.
@@ -215,7 +214,7 @@ impl Kernel {
         let (outcome, findings) =
             py.detach(|| observed::checked(&checks, seeds, || self.again(selector, &launch)));
         match outcome {
-            Ok(after) => call.write_back(&after),
+            Ok(after) => call.write_back(&after)?,
             Err(failure) if findings.is_empty() => return Err(exception(py, &failure)),
             Err(_) => {}
         }
@@ -236,7 +235,7 @@ impl Kernel {
         let launch = Launch::new(grid, block, lds_bytes, &call.arguments)?;
         let selector = self.emulated("counts what kernels do")?;
         let (outcome, profiles) = py.detach(|| observed::counted(|| self.again(selector, &launch)));
-        call.write_back(&outcome.map_err(|failure| exception(py, &failure))?);
+        call.write_back(&outcome.map_err(|failure| exception(py, &failure))?)?;
         Ok(Profile::new(profiles))
     }
 
@@ -280,7 +279,7 @@ impl Kernel {
         };
         let (outcome, profiles, timings) =
             py.detach(|| observed::timed(settings, || self.again(selector, &launch)));
-        call.write_back(&outcome.map_err(|failure| exception(py, &failure))?);
+        call.write_back(&outcome.map_err(|failure| exception(py, &failure))?)?;
         match timings.modelled.into_iter().next() {
             Some(timing) => Ok(Timing::new(timing, profiles)),
             None => Err(Error::new_err(match timings.missed.first() {

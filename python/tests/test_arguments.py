@@ -69,6 +69,28 @@ def test_a_tensor_that_numpy_cannot_share_is_named(saxpy):
         saxpy.launch(1, 256, [10, 2.0, Broken(), ones()])
 
 
+class Resizer:
+    """An array that frees another one's memory when the launch asks for its own."""
+
+    def __init__(self, other):
+        self.other, self.own = other, ones()
+
+    def __dlpack__(self, **arguments):
+        self.other.resize(1, refcheck=False)
+        return self.own.__dlpack__(**arguments)
+
+    def __dlpack_device__(self):
+        return self.own.__dlpack_device__()
+
+
+def test_an_array_that_is_resized_meanwhile_is_named(naive, product):
+    one = product(8, 64, 5)
+    args = one.args
+    args[3] = Resizer(one.c)
+    with pytest.raises(ferrowave.ArgumentError, match="argument 2: the array was resized"):
+        naive.launch(one.grid, one.block, args)
+
+
 @pytest.mark.parametrize(
     ("grid", "block", "parts"),
     [
