@@ -6,7 +6,7 @@ TEST_GPUS := gfx908,gfx90a,gfx942,gfx950,gfx1100,gfx1201
 # The systems that `make platforms` checks.
 PLATFORMS := aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-apple-darwin x86_64-pc-windows-msvc
 
-.PHONY: report test test-all test-aarch64 docs browser platforms wheel test-python test-gpu sanitize fuzz real-programs real-programs-all packages bench toolchain
+.PHONY: report test test-all test-aarch64 docs browser platforms wheel test-python test-gpu sanitize fuzz real-programs real-programs-all packages semver bench toolchain
 
 ## Builds everything, runs all kernels and compares them, in the terminal and in target/report.
 report: toolchain
@@ -29,7 +29,7 @@ test: toolchain
 
 ## `make test` and the longer tests: sweeps over more shapes, mutations of kernels, fuzzing.
 test-all: export FERROWAVE_GPUS := $(TEST_GPUS)
-test-all: test platforms test-aarch64 docs sanitize fuzz test-python packages real-programs-all
+test-all: test platforms test-aarch64 docs sanitize fuzz test-python wheel packages semver real-programs-all
 	cargo test --workspace -- --ignored
 
 ## The book in target/docs/book, from the pages in docs/ and elsewhere, with the crates' documentation and the emulator's page; mdbook
@@ -61,6 +61,10 @@ wheel: toolchain
 ## The packages of all crates, in target/package, and a test that builds and runs programs and both commands from them alone.
 packages: toolchain
 	tests/packages.sh
+
+## What the crates offer, compared with the newest release, by cargo-semver-checks.
+semver: toolchain
+	tests/semver.sh
 
 ## The Python module (python/), on NumPy arrays. Needs Python 3.11 or later.
 test-python: toolchain

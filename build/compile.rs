@@ -1,12 +1,16 @@
 //! Compiles the kernels.
 
-use std::path::Path;
+use std::{env, path::Path, process::Command};
 
 use ferrowave_gpu::{KFD_GENERATION, known_gpus};
 use ferrowave_kernel_build::{Build, Gpu, LaunchBounds, Policy, Toolchain};
 use ferrowave_shared::{CATALOGUE, gpus_with_kernels};
 
 use crate::{CodeObjects, sources};
+
+/// With the value 0, the embedded kernels have no source lines. These are half of what a compressed file has of the kernels:
+/// the wheel contains the kernels of all GPUs twice.
+const LINES: &str = "FERROWAVE_KERNEL_LINES";
 
 /// LLVM options for gfx908, where matrix instructions add in AGPRs only, and other instructions can't use these.
 const GFX908_ARGS: &[&str] = &[
@@ -55,13 +59,41 @@ pub(crate) fn code_objects(
         no_scalar_spills: false,
         ..Policy::STRICT
     };
-    let embedded = build.embed_or_exit("kernels", policy).into_iter();
+    println!("cargo::rerun-if-env-changed={LINES}");
+    let without_lines = match env::var(LINES).as_deref() {
+        Ok("0") => true,
+        Ok("1") | Err(_) => false,
+        Ok(other) => return Err(format!("{LINES}={other}: 0 and 1 are allowed")),
+    };
+    let mut files = Vec::new();
+    for embedded in build.embed_or_exit("kernels", policy) {
+        if without_lines {
+            strip(&toolchain, &embedded.path)?;
+        }
+        files.push((embedded.built.gpu, embedded.path));
+    }
     Ok(CodeObjects {
         toolchain: toolchain.release().to_owned(),
-        files: embedded
-            .map(|embedded| (embedded.built.gpu, embedded.path))
-            .collect(),
+        files,
     })
+}
+
+fn strip(toolchain: &Toolchain, file: &Path) -> Result<(), String> {
+    let name = format!("llvm-objcopy{}", env::consts::EXE_SUFFIX);
+    let program = toolchain.rust_lld().with_file_name(name);
+    let status = Command::new(&program)
+        .arg("--strip-debug")
+        .arg(file)
+        .status()
+        .map_err(|error| format!("{}: {error}", program.display()))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(format!(
+            "{} --strip-debug {}: {status}",
+            program.display(),
+            file.display()
+        )),
+    }
 }
 
 fn gpus_of_computer() -> Vec<Gpu> {

@@ -16,6 +16,7 @@ out=$(cd "${CARGO_TARGET_DIR:-target}/wheel" && pwd)
 python/sysroot.sh "$tools/bin/python" "$out/sysroot"
 
 export FERROWAVE_GPUS=gfx908,gfx90a,gfx942,gfx950,gfx1100,gfx1101,gfx1102,gfx1150,gfx1151,gfx1200,gfx1201 CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_PROFILE_RELEASE_STRIP=symbols
+export FERROWAVE_KERNEL_LINES=0
 # The system's libgcc_s needs its newer glibc; the one where the wheel runs does not.
 export RUSTFLAGS="-Clink-arg=-L$out/sysroot -Clink-arg=-B$out/sysroot -Clink-arg=-Wl,--allow-shlib-undefined"
 cargo build --release --target "$target" --target-dir "$out" -p ferrowave-cli -p cargo-gpu-amdgpu -p ferrowave-libamdhip64 \
