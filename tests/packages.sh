@@ -56,7 +56,7 @@ export CARGO_PROFILE_DEV_DEBUG=0 CARGO_HOME=$work/cargo CARGO_TARGET_DIR=$work/t
 page=$PWD/docs/library.md
 cd "$work"
 
-# A program, in a repository of its own, that computes the product of docs/library.md and prints what it contains.
+# A program, in a repository of its own, that computes the first product of docs/library.md and prints what it contains.
 program() {
     mkdir -p "$1/src"
     printf '[package]\nname = "%s"\nedition = "2024"\n\n[dependencies]\n%s\n' "$1" "$2" > "$1/Cargo.toml"
@@ -64,7 +64,7 @@ program() {
         echo 'fn main() -> Result<(), Box<dyn std::error::Error>> {'
         echo 'println!("commit {:?}", ferrowave::embedded::COMMIT);'
         echo 'println!("gpus {:?}", ferrowave::embedded::gpus());'
-        sed -n '/^```rust/,/^```$/p' "$page" | sed '/^```/d; s/^# //'
+        awk '/^```rust/ { inside = 1; next } /^```/ && inside { exit } inside { sub(/^# /, ""); print }' "$page"
         echo '}'
     } > "$1/src/main.rs"
     git -C "$1" init --quiet
@@ -108,7 +108,7 @@ program stable 'ferrowave = { version = "0.1", default-features = false, feature
     rustc --version
     cargo build --quiet
     FERROWAVE_HIP_LIBRARY=$library "$CARGO_TARGET_DIR/debug/stable" | tee said
-    grep -q '^gpus \[Gfx908, Gfx90a, Gfx942, Gfx950, Gfx1100, Gfx1101, Gfx1102, Gfx1150, Gfx1151\]$' said || fail "not the kernels of all GPUs are embedded"
+    grep -q '^gpus \[Gfx908, Gfx90a, Gfx942, Gfx950, Gfx1100, Gfx1101, Gfx1102, Gfx1150, Gfx1151, Gfx1200, Gfx1201\]$' said || fail "not the kernels of all GPUs are embedded"
     grep -q "^commit Some(\"$commit" said || fail "the library does not name its commit, $commit"
     if FERROWAVE_HIP_LIBRARY=/nonexistent.so "$CARGO_TARGET_DIR/debug/stable" > said 2>&1; then
         fail "a program without the emulator ran without HIP"
