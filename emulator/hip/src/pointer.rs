@@ -316,13 +316,11 @@ pub(super) unsafe fn hipMemPtrGetInfo(
     bytes: *mut usize,
 ) -> Result<(), Failure> {
     let bytes = out!(bytes);
-    let owner = owned(address)?;
-    if owner.info.base != address.addr() as u64 {
-        return Err(Failure::value(format_args!(
-            "{address:p} is not the start of an allocation"
-        )));
-    }
-    bytes.set(owner.info.bytes);
+    // Also within an allocation, the size is the whole allocation's.
+    bytes.set(match address.is_null() {
+        true => 0,
+        false => owned(address)?.info.bytes,
+    });
     Ok(())
 }
 

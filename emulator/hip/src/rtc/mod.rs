@@ -210,11 +210,8 @@ pub(super) unsafe fn hiprtcGetProgramLogSize(
 ) -> Result<(), RtcFailure> {
     let size = out!(size);
     let program = self::program(program)?;
-    // The caller allocates this size and reads a C string.
-    size.set(match program.lock().log().len() {
-        0 => 0,
-        length => length + 1,
-    });
+    // Without a NUL, as AMD's hiprtc: MIGraphX asserts that the last byte is not one.
+    size.set(program.lock().log().len());
     Ok(())
 }
 
@@ -224,12 +221,8 @@ pub(super) unsafe fn hiprtcGetProgramLog(
 ) -> Result<(), RtcFailure> {
     let to = buffer(log, "log")?;
     let program = self::program(program)?;
-    let mut said = program.lock().log().to_vec();
-    if !said.is_empty() {
-        said.push(0);
-    }
     // SAFETY: HIP's contract: the buffer has the size that HIP reported.
-    unsafe { give(&said, to) };
+    unsafe { give(program.lock().log(), to) };
     Ok(())
 }
 

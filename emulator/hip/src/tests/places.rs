@@ -385,3 +385,25 @@ fn what_an_address_has_no_answer_to_is_as_in_clr() {
     // The length has 32 bits.
     assert_eq!((first, second), (0, 64 | u64::MAX << 32));
 }
+
+#[test]
+fn an_address_within_an_allocation_has_the_allocations_size() {
+    let device = TestDevice::new(Gpu::Gfx942);
+    device.make_current();
+    // SAFETY: the result pointers are valid; the other addresses are only looked up.
+    unsafe {
+        let start: *mut c_void = result(|address| hipMalloc(address, 17536));
+        let size = |address| result::<usize>(|bytes| hipMemPtrGetInfo(address, bytes));
+        assert_eq!(size(start), 17536);
+        // hipSPARSELt's tests have padding before what they pass.
+        assert_eq!(size(start.byte_add(8192)), 17536);
+        assert_eq!(size(start.byte_add(17535)), 17536);
+        assert_eq!(size(ptr::null_mut()), 0);
+        let own = 5_u32;
+        let mut bytes = 1;
+        let unknown = hipMemPtrGetInfo(ptr::from_ref(&own).cast_mut().cast(), &mut bytes);
+        fails(unknown, hipError_t::hipErrorInvalidValue, "not in memory");
+        assert_eq!(bytes, 1);
+        succeeds(hipFree(start));
+    }
+}
