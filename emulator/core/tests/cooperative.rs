@@ -1,6 +1,8 @@
 //! Workgroups that wait for each other: in cooperative launches, through memory and global wave sync, and in plain
 //! launches.
 
+use std::{thread, time::Duration};
+
 use ferrowave_check::{self as check, Check, Checked};
 use ferrowave_emulator::dispatch::{
     LaunchConfig, LaunchError, Limits, Standing, WavePlace, launch,
@@ -454,4 +456,29 @@ fn plain_workgroups_may_wait_for_later_ones() {
             assert_eq!(words(kernel.memory(), &config, 4), [1, 2, 3, 4]);
         });
     }
+}
+
+/// Launches on two streams or devices may wait for each other, as RCCL's kernels do: none may queue behind the other's
+/// workgroups, even if these take all host threads.
+#[test]
+fn launches_at_the_same_time_may_wait_for_each_other() {
+    let cores = thread::available_parallelism().map_or(1, usize::from) as u32;
+    let workgroups = 4 * cores;
+    let meet = barrier_in_memory(Gpu::Gfx942, "m", 2 * workgroups, "s_nop 0");
+    let small = small(Gpu::Gfx942, &meet).workgroups(workgroups);
+    small.run(|kernel, config| {
+        let limits = Limits {
+            time: Some(Duration::from_secs(60)),
+            ..Limits::NONE
+        };
+        let config = LaunchConfig { limits, ..*config };
+        thread::scope(|scope| {
+            let launches = [(); 2].map(|()| scope.spawn(|| launch(kernel, &config)));
+            for launched in launches {
+                let launched = launched.join().expect("no panic");
+                let ran = launched.expect("the other launch runs, too");
+                assert_eq!(ran.workgroups, u64::from(workgroups));
+            }
+        });
+    });
 }

@@ -1,6 +1,9 @@
 //! Runs all workgroups of a launch on the host's cores.
 
-use std::sync::{LazyLock, atomic::AtomicBool};
+use std::sync::{
+    LazyLock,
+    atomic::{AtomicBool, Ordering},
+};
 
 use ferrowave_gpu::GpuLimits;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -84,6 +87,27 @@ static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
         .ok()
 });
 
+/// Whether a launch has the pool's threads.
+static POOL_HELD: AtomicBool = AtomicBool::new(false);
+
+/// The right to run a launch on the pool's threads. One launch has it at a time: launches on other streams and devices
+/// may be what its workgroups wait for, so that none may queue for these threads.
+struct PoolHeld;
+
+impl PoolHeld {
+    fn try_new() -> Option<Self> {
+        let was_held = POOL_HELD.swap(true, Ordering::Acquire);
+        // Not `then_some`: dropping a second one would free the pool.
+        (!was_held).then(|| PoolHeld)
+    }
+}
+
+impl Drop for PoolHeld {
+    fn drop(&mut self) {
+        POOL_HELD.store(false, Ordering::Release);
+    }
+}
+
 /// Runs `work`, which may use rayon, on the threads that run launches.
 pub fn on_all_threads<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     match &*POOL {
@@ -147,6 +171,9 @@ where
         .as_ref()
         .filter(|pool| most != 1 && config.group.is_none() && pool.current_num_threads() > 1);
     let workers = pool.map_or(1, |pool| pool.current_num_threads().min(most).max(1));
+    let mut held = pool.and_then(|_| PoolHeld::try_new());
+    // Until it has the pool, a launch runs on its caller's thread, which is one worker more.
+    let callers = usize::from(pool.is_some() && held.is_none());
     let threads: u32 = config.block.iter().product();
     let workgroups = match chosen {
         Some(chosen) => chosen.len() as u64,
@@ -155,7 +182,10 @@ where
     let all = usize::try_from(workgroups).unwrap_or(usize::MAX);
     let (needed, wanted) = match config.cooperative {
         true => (all, all),
-        false => (workers, all.min(workers + MOST_SUSPENDED)),
+        false => (
+            workers + callers,
+            all.min(workers + callers + MOST_SUSPENDED),
+        ),
     };
     let wave_size = kernel.wave_size();
     let waves = threads.div_ceil(wave_size);
@@ -182,16 +212,24 @@ where
     };
     let meter = Meter::start(kernel.name(), workgroups, config.limits);
     let grid = Grid::new(kernel, config, &start, &view, chosen, meter.as_deref());
-    let mut observers: Vec<O> = match pool {
-        Some(pool) => {
-            let observers = pool.broadcast(|worker| match worker.index() < workers {
-                true => grid.work(worker.index(), &observer),
-                false => Vec::new(),
-            });
-            observers.into_iter().flatten().collect()
-        }
-        None => grid.work(0, &observer),
-    };
+    let mut observers = Vec::new();
+    if held.is_none() {
+        let caller = workers + callers - 1;
+        observers.extend(grid.work(caller, &observer, || {
+            held = pool.and_then(|_| PoolHeld::try_new());
+            held.is_some()
+        }));
+    }
+    if let Some(pool) = pool
+        && held.is_some()
+    {
+        let parts = pool.broadcast(|worker| match worker.index() < workers {
+            true => grid.work(worker.index(), &observer, || false),
+            false => Vec::new(),
+        });
+        observers.extend(parts.into_iter().flatten());
+    }
+    drop(held);
     let Outcome {
         error,
         instructions,

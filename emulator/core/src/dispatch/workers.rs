@@ -141,14 +141,26 @@ impl<'a, O: Observer> Grid<'a, O> {
         grid
     }
 
-    /// Runs workgroups until none is left for this thread. Returns the observers.
-    pub(super) fn work(&self, worker: usize, observers: &(impl Fn(usize) -> O + Sync)) -> Vec<O> {
+    /// Runs workgroups until none is left for this thread, or until `leaves`, which is asked between slices. Returns the
+    /// observers.
+    pub(super) fn work(
+        &self,
+        worker: usize,
+        observers: &(impl Fn(usize) -> O + Sync),
+        mut leaves: impl FnMut() -> bool,
+    ) -> Vec<O> {
         let mut own = Some(observers(worker));
         let mut others = Vec::new();
         // The slot in private memory for the next workgroup that starts.
         let mut spare = (!self.config.cooperative).then_some(worker);
         WORKSPACE.with_borrow_mut(|kept| {
             while !self.stopped.load(Ordering::Relaxed) {
+                if leaves() {
+                    if let Some(private) = spare {
+                        self.start.private.give(private);
+                    }
+                    break;
+                }
                 let group = self.config.group;
                 if group.is_some_and(|group| group.failed.load(Ordering::Relaxed)) {
                     self.stop(0, LaunchError::GroupFailed);
