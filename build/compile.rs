@@ -8,8 +8,8 @@ use ferrowave_shared::{CATALOGUE, gpus_with_kernels};
 
 use crate::{CodeObjects, sources};
 
-/// With the value 0, the embedded kernels have no source lines. These are half of what a compressed file has of the kernels:
-/// the wheel contains the kernels of all GPUs twice.
+/// With the value 0, the embedded kernels have no source lines, which are half of their compressed size. The wheel contains
+/// the kernels of all GPUs twice.
 const LINES: &str = "FERROWAVE_KERNEL_LINES";
 
 /// LLVM options for gfx908, where matrix instructions add in AGPRs only, and other instructions can't use these.
@@ -60,10 +60,14 @@ pub(crate) fn code_objects(
         ..Policy::STRICT
     };
     println!("cargo::rerun-if-env-changed={LINES}");
-    let without_lines = match env::var(LINES).as_deref() {
-        Ok("0") => true,
-        Ok("1") | Err(_) => false,
-        Ok(other) => return Err(format!("{LINES}={other}: 0 and 1 are allowed")),
+    let lines = env::var_os(LINES).unwrap_or_else(|| "1".into());
+    let without_lines = match lines.to_str() {
+        Some("0") => true,
+        Some("1") => false,
+        _ => {
+            let lines = lines.display();
+            return Err(format!("{LINES}={lines}: 0 and 1 are allowed"));
+        }
     };
     let mut files = Vec::new();
     for embedded in build.embed_or_exit("kernels", policy) {
@@ -78,9 +82,9 @@ pub(crate) fn code_objects(
     })
 }
 
+/// Removes the source lines. A build without them might have other machine code.
 fn strip(toolchain: &Toolchain, file: &Path) -> Result<(), String> {
-    let name = format!("llvm-objcopy{}", env::consts::EXE_SUFFIX);
-    let program = toolchain.rust_lld().with_file_name(name);
+    let program = toolchain.llvm_objcopy();
     let status = Command::new(&program)
         .arg("--strip-debug")
         .arg(file)

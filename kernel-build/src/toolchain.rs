@@ -275,6 +275,11 @@ impl Toolchain {
         self.tools.join(executable("llc"))
     }
 
+    /// The path of `llvm-objcopy`, which copies object files without some of their parts.
+    pub fn llvm_objcopy(&self) -> PathBuf {
+        self.tools.join(executable("llvm-objcopy"))
+    }
+
     /// The path of `llvm-objdump`, LLVM's disassembler.
     pub fn llvm_objdump(&self) -> PathBuf {
         self.tools.join(executable("llvm-objdump"))
