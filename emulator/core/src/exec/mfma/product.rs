@@ -185,7 +185,10 @@ pub(super) fn add_product<S: Sum, const W: usize, const PART: usize>(
                 *sum = S::start(c.bits(w, first + quad + register, chunk));
             }
         }
-        for (a, b) in a.chunks_exact(group * W).zip(b.chunks_exact(group * W)) {
+        let mut from = 0;
+        while from < a.len() {
+            let (a, b) = (&a[from..][..group * W], &b[from..][..group * W]);
+            from += group * W;
             for (register, sums) in sums.iter_mut().enumerate() {
                 for (chunk, sum) in sums.iter_mut().enumerate() {
                     let row = row::<W>(quad + register, chunk);
