@@ -31,14 +31,15 @@ macro_rules! exports {
         /// # Safety
         /// Pointers are null, or valid for what HIP reads from and writes to them.
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+            let call = trace::calls().map(|trace| {
+                trace.call(stringify!($name), [$((stringify!($argument), (&Argument($argument)).text())),*].into())
+            });
             // SAFETY: the caller upholds HIP's contract, which is also the body's.
-            let call = || guarded(|| unsafe { bodies::$name($($argument),*) });
-            let Some(trace) = trace::calls() else {
-                return call();
-            };
-            let arguments: &[(_, String)] = &[$((stringify!($argument), (&Argument($argument)).text())),*];
-            let result = |result: $result| (&Argument(result)).text();
-            trace.call(stringify!($name), arguments, call, result, || first!($($argument)*))
+            let result: $result = guarded(|| unsafe { bodies::$name($($argument),*) });
+            if let Some(call) = call {
+                call.end(&|| (&Argument(result)).text(), &|| first!($($argument)*));
+            }
+            result
         }
     )*};
 }

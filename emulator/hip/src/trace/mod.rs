@@ -117,23 +117,42 @@ pub(super) fn calls() -> Option<&'static Trace> {
 }
 
 impl Trace {
-    /// Runs a call and records it. `first` is the value that the call has written through its first argument.
-    pub(super) fn call<R: Copy>(
-        &self,
+    /// Begins to record a call. Out of line, as [`Call::end`]: each function of HIP has a copy of what is inlined.
+    #[cold]
+    pub(super) fn call(
+        &'static self,
         name: &'static str,
-        arguments: &[(&'static str, String)],
-        call: impl FnOnce() -> R,
-        result: impl FnOnce(R) -> String,
-        first: impl FnOnce() -> Option<String>,
-    ) -> R {
-        let start = Instant::now();
-        let returned = call();
-        let duration = start.elapsed();
-        let mut arguments: Vec<_> = arguments
-            .iter()
-            .map(|(name, text)| ((*name).to_owned(), text.clone()))
-            .collect();
-        let mut result = result(returned);
+        arguments: Vec<(&'static str, String)>,
+    ) -> Call {
+        Call {
+            trace: self,
+            name,
+            arguments,
+            start: Instant::now(),
+        }
+    }
+
+    fn write(&self, event: &Event<'_>) {
+        self.output.write(event);
+    }
+}
+
+/// A call that runs and is recorded.
+pub(super) struct Call {
+    trace: &'static Trace,
+    name: &'static str,
+    arguments: Vec<(&'static str, String)>,
+    start: Instant,
+}
+
+impl Call {
+    /// Records the call. `first` gives the value that it has written through its first argument.
+    #[cold]
+    pub(super) fn end(self, result: &dyn Fn() -> String, first: &dyn Fn() -> Option<String>) {
+        let duration = self.start.elapsed();
+        let own = |(name, text): (&str, String)| (name.to_owned(), text);
+        let mut arguments: Rows = self.arguments.into_iter().map(own).collect();
+        let mut result = result();
         if result == "hipSuccess" {
             if let (Some(first), Some((_, text))) = (first(), arguments.first_mut()) {
                 *text += &format!(" -> {first}");
@@ -141,19 +160,14 @@ impl Trace {
         } else if result.starts_with("hipError") && result != "hipErrorNotReady" {
             result += &format!(" ({})", last_error_detail());
         }
-        self.write(&Event {
+        self.trace.write(&Event {
             track: Track::Thread(thread_number()),
-            name,
+            name: self.name,
             result: Some(&result),
             arguments: &arguments,
-            start: start.duration_since(self.began),
+            start: self.start.duration_since(self.trace.began),
             duration,
         });
-        returned
-    }
-
-    fn write(&self, event: &Event<'_>) {
-        self.output.write(event);
     }
 }
 
