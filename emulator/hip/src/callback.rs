@@ -5,7 +5,7 @@ use std::ffi::{c_uint, c_void};
 use ferrowave_hip_abi::{hipHostFn_t, hipStream_t, hipStreamCallback_t};
 
 use super::{
-    error::Failure,
+    error::{Failure, present},
     objects::{
         host_call::HostCall,
         operation::{Callback, Operation},
@@ -16,6 +16,7 @@ use super::{
 /// A host function with its argument.
 pub(super) fn host_call(function: hipHostFn_t, data: *mut c_void) -> Result<HostCall, Failure> {
     let function = function.ok_or_else(|| Failure::value("the function is null"))?;
+    present(function as *const c_void, "the function")?;
     Ok(HostCall {
         function,
         data: data.expose_provenance(),

@@ -36,7 +36,9 @@ struct Managed {
     name: String,
     /// The address of the program's pointer to the memory.
     pointer: usize,
-    initial: Vec<u8>,
+    bytes: usize,
+    /// The initial value; `None` for zeros.
+    initial: Option<Vec<u8>>,
     /// The address of the memory, once it is allocated.
     address: Option<u64>,
 }
@@ -112,9 +114,12 @@ impl Managed {
             return Ok(address);
         }
         let flags = ferrowave_hip_abi::hipMemAttachGlobal;
-        let start = device.allocate(self.initial.len(), MadeBy::Managed, flags)?;
+        let start = device.allocate(self.bytes, MadeBy::Managed, flags)?;
         let address = start.addr() as u64;
-        device.memory.write(address, &self.initial)?;
+        match &self.initial {
+            Some(initial) => device.memory.write(address, initial)?,
+            None => device.memory.fill(address, &[0], self.bytes)?,
+        }
         let pointer = ptr::with_exposed_provenance_mut::<*mut c_void>(self.pointer);
         // SAFETY: HIP's contract: the program's pointer stays until the variable is unregistered.
         unsafe { pointer.write_unaligned(start) }
@@ -337,20 +342,21 @@ pub(super) unsafe fn __hipRegisterManagedVar(
     let Ok(name) = (unsafe { text(device_name, "name") }) else {
         return;
     };
-    if is_absent(pointer) || bytes == 0 || isize::try_from(bytes).is_err() {
+    if is_absent(pointer) || bytes == 0 {
         return;
     }
     let initial = match initial.is_null() {
-        true => vec![0; bytes],
+        true => None,
         // SAFETY: HIP's contract: the initial value has `bytes` bytes.
         false => match unsafe { list(initial.cast::<u8>(), bytes, "init_value") } {
-            Ok(initial) => initial,
+            Ok(initial) => Some(initial),
             Err(failure) => return warn(failure.detail),
         },
     };
     let mut managed = Managed {
         name: name.to_string_lossy().into_owned(),
         pointer: pointer.expose_provenance(),
+        bytes,
         initial,
         address: None,
     };

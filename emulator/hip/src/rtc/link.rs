@@ -12,7 +12,7 @@ use super::{
     current_target,
     options::LINK_APPEND_VARIABLE,
 };
-use crate::error::{RtcFailure, copy_text};
+use crate::error::{RtcFailure, copy_text, is_absent};
 
 /// A caller's buffer for messages.
 #[derive(Clone, Copy, Default)]
@@ -24,8 +24,8 @@ pub(super) struct LogBuffer {
 
 impl LogBuffer {
     fn write(self, text: &str) {
-        if let (1.., Some(room)) = (self.address, self.bytes.checked_sub(1)) {
-            let to = std::ptr::with_exposed_provenance_mut::<c_char>(self.address);
+        let to = std::ptr::with_exposed_provenance_mut::<c_char>(self.address);
+        if let (false, Some(room)) = (is_absent(to), self.bytes.checked_sub(1)) {
             // SAFETY: hiprtc's contract: the buffer has that many bytes, and outlives the link.
             unsafe { copy_text(text, to, room) }
         }

@@ -16,6 +16,7 @@ mod modules;
 mod nulls;
 mod peers;
 mod places;
+mod random_calls;
 mod streams;
 mod textures;
 mod threads;

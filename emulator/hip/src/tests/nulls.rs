@@ -42,7 +42,7 @@ const HANDLES: [&str; 16] = [
 ];
 
 /// Whether these are what handles point to.
-fn is_handle(pointee: &str) -> bool {
+pub(super) fn is_handle(pointee: &str) -> bool {
     HANDLES.contains(&pointee)
 }
 
