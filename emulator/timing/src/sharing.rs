@@ -179,8 +179,8 @@ fn units<'a>(
     parameters: &Parameters,
 ) -> Vec<Vec<Unit<'a>>> {
     let (compute_units, simds) = (parameters.pipeline.compute_units, parameters.simds());
-    let units = vec![Unit::new(parameters); placement.units() as usize];
-    let mut xcds = vec![units; placement.xcds() as usize];
+    let units = || (0..placement.units()).map(|_| Unit::new(parameters));
+    let mut xcds: Vec<Vec<Unit<'_>>> = (0..placement.xcds()).map(|_| units().collect()).collect();
     let mut order = 0;
     for workgroup in at_once(recorded, placement) {
         let (xcd, unit) = placement.of(workgroup.number);
@@ -209,8 +209,11 @@ fn units<'a>(
 struct Instructions {
     /// The index of the first.
     first: u32,
-    /// For each instruction from `first` on: whether and how it accesses memory.
-    kinds: Vec<Option<Kind>>,
+    /// For each instruction from `first` on: its slot, if it accesses memory. There are counts for each slot in each part of
+    /// the sets, so that the many other instructions have none.
+    slots: Vec<Option<u32>>,
+    /// By slot.
+    kinds: Vec<Kind>,
 }
 
 #[derive(Clone, Copy)]
@@ -230,18 +233,20 @@ impl Instructions {
             is_used[index] = true;
         }
         let first = is_used.iter().position(|&is_used| is_used).unwrap_or(0);
-        let kinds = (first as u32..)
-            .zip(&is_used[first..])
-            .map(|(index, is_used)| {
-                let facts = is_used.then(|| facts.get(index))??.as_ref()?;
-                Some(Kind {
-                    is_load: facts.effect == Effect::Load,
-                    is_scalar: facts.category == Category::ScalarMemory,
-                })
+        let mut kinds = Vec::new();
+        let slots = (first as u32..).zip(&is_used[first..]);
+        let slots = slots.map(|(index, is_used)| {
+            let facts = is_used.then(|| facts.get(index))??.as_ref()?;
+            kinds.push(Kind {
+                is_load: facts.effect == Effect::Load,
+                is_scalar: facts.category == Category::ScalarMemory,
             });
+            Some(kinds.len() as u32 - 1)
+        });
         Instructions {
             first: first as u32,
-            kinds: kinds.collect(),
+            slots: slots.collect(),
+            kinds,
         }
     }
 }
@@ -267,7 +272,6 @@ struct Request {
 }
 
 /// A compute unit, or a workgroup processor, with its waves and vector caches. Independent of all others.
-#[derive(Clone)]
 struct Unit<'a> {
     /// The vector caches, one for each compute unit.
     l1: Vec<Tags<()>>,
@@ -296,9 +300,10 @@ impl Passed {
 impl Unit<'_> {
     fn new(parameters: &Parameters) -> Self {
         let line = u64::from(parameters.hardware.gpu.line_bytes());
-        let l1 = Tags::by_low_bits(u64::from(parameters.hardware.l1_bytes) / line, L1_WAYS);
+        let lines = u64::from(parameters.hardware.l1_bytes) / line;
+        let l1 = (0..parameters.pipeline.compute_units).map(|_| Tags::by_low_bits(lines, L1_WAYS));
         Unit {
-            l1: vec![l1; parameters.pipeline.compute_units],
+            l1: l1.collect(),
             turns: Vec::new(),
             passed: Vec::new(),
         }
@@ -323,12 +328,12 @@ impl Unit<'_> {
                     let Some(access) = wave.trace.accesses.get(round) else {
                         continue;
                     };
-                    let slot = access.index - instructions.first;
-                    let shape = shapes.get(access.shape as usize);
-                    let (Some(shape), Some(kind)) = (shape, instructions.kinds[slot as usize])
+                    let slot = instructions.slots[(access.index - instructions.first) as usize];
+                    let (Some(shape), Some(slot)) = (shapes.get(access.shape as usize), slot)
                     else {
                         continue;
                     };
+                    let kind = instructions.kinds[slot as usize];
                     let l1 = &mut self.l1[wave.l1];
                     for line in &shape.lines {
                         let line = line.wrapping_add(access.base);
@@ -429,13 +434,11 @@ impl Caches {
             }
         });
         let mut shares: HashMap<u32, Shares> = HashMap::new();
-        for (slot, kind) in self.instructions.kinds.iter().enumerate() {
-            if kind.is_some() {
-                let all = shares
-                    .entry(self.instructions.first + slot as u32)
-                    .or_default();
+        for (index, slot) in (self.instructions.first..).zip(&self.instructions.slots) {
+            if let &Some(slot) = slot {
+                let all = shares.entry(index).or_default();
                 let xcds = self.parts.iter().flat_map(|part| &part.xcds);
-                xcds.for_each(|xcd| all.add(&xcd.shares[slot]));
+                xcds.for_each(|xcd| all.add(&xcd.shares[slot as usize]));
             }
         }
         shares
@@ -503,7 +506,6 @@ struct Held {
 }
 
 /// L2 of an XCD and the caches between it and the vector caches, or a part of their sets.
-#[derive(Clone)]
 struct Xcd {
     /// The L1 of each shader array. Neighbouring units are in different ones, as workgroups go round them.
     arrays: Vec<Tags<InArray>>,
@@ -530,8 +532,10 @@ impl Xcd {
             arrays: match parameters.pipeline.array_cache {
                 Some(array) => {
                     let count = placement.units().div_ceil(array.processors);
-                    let tags = Tags::part(u64::from(array.bytes) / line, L2_WAYS, parts);
-                    vec![tags; count as usize]
+                    let lines = u64::from(array.bytes) / line;
+                    (0..count)
+                        .map(|_| Tags::part(lines, L2_WAYS, parts))
+                        .collect()
                 }
                 None => Vec::new(),
             },
@@ -553,9 +557,9 @@ impl Xcd {
         for some in requests.chunks(FETCHED) {
             self.l2.fetch(some.iter().map(|request| request.line));
             for &request in some {
-                match instructions.kinds[request.slot as usize] {
-                    Some(kind) if !kind.is_load => self.store(unit, request),
-                    _ => self.load(round, unit, request),
+                match instructions.kinds[request.slot as usize].is_load {
+                    true => self.load(round, unit, request),
+                    false => self.store(unit, request),
                 }
             }
         }
@@ -736,7 +740,9 @@ mod tests {
     fn lines_are_fetched_once_and_waited_for_by_whoever_asks_meanwhile() {
         let parameters = Parameters::of(Product::Mi300x).expect("a row");
         let placement = Placement::new(parameters, 16, 1);
-        let mut xcds = vec![Xcd::new(&placement, parameters, 1, 1); 3];
+        let mut xcds: Vec<_> = (0..3)
+            .map(|_| Xcd::new(&placement, parameters, 1, 1))
+            .collect();
         let mut memory = Memory::new(parameters, 1);
         // The sources of one line requested by some XCDs in a round, one wave after the other.
         let mut from = |round, asked: &[usize]| -> Vec<Source> {
@@ -831,7 +837,8 @@ mod tests {
         };
         let instructions = Instructions {
             first: 5,
-            kinds: (0..6).map(|slot| (slot != 5).then(|| kind(slot))).collect(),
+            slots: (0..6).map(|slot| (slot != 5).then_some(slot)).collect(),
+            kinds: (0..5).map(kind).collect(),
         };
         let mut xcds = units(recorded, &placement, false, &parameters);
         let caches = Caches::in_parts(&placement, &parameters, instructions, parts);

@@ -1,4 +1,6 @@
 //! The tags of a cache: the lines that it holds, each with a value.
+//!
+//! Sets get memory when they get their first line: the Infinity Cache has 131,072 sets, of which a small launch uses few.
 
 /// How the set of a line is selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,15 +12,16 @@ enum Index {
 }
 
 /// A set-associative cache that replaces the least recently used line.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Tags<T> {
-    /// The lines that it holds, set by set; unused places hold [`NOTHING`].
+    /// For each set, its number among those that have memory, counted from 1; 0 if it has none.
+    numbers: Vec<u32>,
+    /// The lines of each set with memory; unused places hold [`NOTHING`].
     lines: Vec<u64>,
     /// The value of each line.
     values: Vec<T>,
     /// The place of each set's most recently used line. Behind it, in a circle, are those used before it.
     newest: Vec<u8>,
-    sets: usize,
     ways: usize,
     index: Index,
     /// The number of parts that the sets of the cache are divided into, if this is one of them.
@@ -72,30 +75,36 @@ impl<T: Copy + Default> Tags<T> {
         let (sets, ways) = geometry(lines, ways);
         let sets = (sets / parts).max(1);
         Tags {
-            lines: vec![NOTHING; sets * ways],
-            values: vec![T::default(); sets * ways],
-            newest: vec![0; sets],
-            sets,
+            numbers: vec![0; sets],
+            lines: Vec::new(),
+            values: Vec::new(),
+            newest: Vec::new(),
             ways,
             index,
             parts,
         }
     }
 
-    /// A line's set.
+    /// The number of a line's set.
     fn set_of(&self, line: u64) -> usize {
+        let sets = self.numbers.len();
         let number = match self.index {
             Index::LowBits => line as usize,
             Index::Hash => hash(line) / self.parts,
         };
         // A division takes as long as the rest of a look-up.
-        match self.sets.is_power_of_two() {
-            true => number & (self.sets - 1),
-            false => number % self.sets,
+        match sets.is_power_of_two() {
+            true => number & (sets - 1),
+            false => number % sets,
         }
     }
 
-    /// The lines of a set.
+    /// The place of a line's set among those with memory.
+    fn place_of(&self, line: u64) -> Option<usize> {
+        (self.numbers[self.set_of(line)] as usize).checked_sub(1)
+    }
+
+    /// The lines of the set at a place.
     fn lines_of(&self, set: usize) -> &[u64] {
         &self.lines[set * self.ways..][..self.ways]
     }
@@ -103,18 +112,20 @@ impl<T: Copy + Default> Tags<T> {
     /// Prefetches the sets of several lines on the host at once: the tags of a large cache do not fit in the host's
     /// caches.
     pub(super) fn fetch(&self, lines: impl Iterator<Item = u64>) {
-        let some = lines.flat_map(|line| self.lines_of(self.set_of(line)).iter().step_by(8));
+        let sets = lines.filter_map(|line| self.place_of(line));
+        let some = sets.flat_map(|set| self.lines_of(set).iter().step_by(8));
         std::hint::black_box(some.fold(0, |all, line| all | line));
     }
 
     /// Whether the cache holds a line.
     pub(super) fn holds(&self, line: u64) -> bool {
-        position(self.lines_of(self.set_of(line)), line).is_some()
+        let set = self.place_of(line);
+        set.is_some_and(|set| position(self.lines_of(set), line).is_some())
     }
 
     /// The value of a line if the cache holds it, which makes it the most recently used.
     pub(super) fn find(&mut self, line: u64) -> Option<&mut T> {
-        let set = self.set_of(line);
+        let set = self.place_of(line)?;
         let mut place = position(self.lines_of(set), line)?;
         let newest = usize::from(self.newest[set]);
         let (first, ways) = (set * self.ways, self.ways);
@@ -136,7 +147,14 @@ impl<T: Copy + Default> Tags<T> {
 
     /// Inserts a line that is not in the cache, in the place of the one that was not used for longest.
     pub(super) fn insert(&mut self, line: u64, value: T) {
-        let set = self.set_of(line);
+        let set = self.place_of(line).unwrap_or_else(|| {
+            let number = self.set_of(line);
+            self.lines.resize(self.lines.len() + self.ways, NOTHING);
+            self.values.resize(self.lines.len(), T::default());
+            self.newest.push(0);
+            self.numbers[number] = self.newest.len() as u32;
+            self.newest.len() - 1
+        });
         let newest = usize::from(self.newest[set]);
         let place = newest.checked_sub(1).unwrap_or(self.ways - 1);
         self.newest[set] = place as u8;
@@ -146,7 +164,9 @@ impl<T: Copy + Default> Tags<T> {
 
     /// Removes a line.
     pub(super) fn remove(&mut self, line: u64) {
-        let set = self.set_of(line);
+        let Some(set) = self.place_of(line) else {
+            return;
+        };
         let Some(mut place) = position(self.lines_of(set), line) else {
             return;
         };
@@ -219,7 +239,7 @@ mod tests {
     fn each_set_is_a_list_by_use() {
         for (lines, ways) in [(1, 1), (6, 2), (64, 64), (96, 16), (48, 64), (24, 8)] {
             let mut tags = Tags::new(lines, ways);
-            let mut lists: Vec<Vec<(u64, u32)>> = vec![Vec::new(); tags.sets];
+            let mut lists: Vec<Vec<(u64, u32)>> = vec![Vec::new(); tags.numbers.len()];
             let mut state = 1_u64;
             for step in 0..20_000_u32 {
                 state = state
@@ -260,7 +280,7 @@ mod tests {
         assert_eq!(most_parts(lines, ways), 8);
         for parts in [1, 2, 8] {
             let mut whole = Tags::new(lines, ways);
-            let mut all = vec![Tags::part(lines, ways, parts); parts];
+            let mut all: Vec<_> = (0..parts).map(|_| Tags::part(lines, ways, parts)).collect();
             for step in 0..5000_u64 {
                 let line = step * step % 211;
                 let part = &mut all[part_of(line, parts)];
