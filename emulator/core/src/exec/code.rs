@@ -447,6 +447,12 @@ impl Code {
         first..stretch.words.start + count as u32
     }
 
+    /// The words between two addresses of the code.
+    pub(crate) fn words(&self, addresses: Range<u64>) -> Vec<u32> {
+        let words = (addresses.end - addresses.start).div_ceil(4);
+        self.memory.read(addresses.start, words as usize)
+    }
+
     /// Number of stretches, excluding linked code.
     pub fn stretches(&self) -> usize {
         self.stretches.len()

@@ -300,9 +300,10 @@ impl Kernel {
     pub fn identity(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.name(), self.gpu()).hash(&mut hasher);
-        for index in self.instructions() {
-            self.code().instruction(index).hash(&mut hasher);
-        }
+        let own = &self.description().code;
+        let entry = self.entry();
+        let words = self.code().words(entry..entry + (own.end - own.start));
+        words.hash(&mut hasher);
         hasher.finish()
     }
 
