@@ -3,8 +3,8 @@
 //! `cargo bench --bench modelled` prints these tables:
 //!
 //! - our kernels with the tiles of published ones, which must be built for the row's GPU (`FERROWAVE_GPUS`);
-//! - the kernels of the documents behind the ladder (`documents.hip`) and of AMD's fp8 ladder (`ladder.hip`), which need
-//!   a clang that compiles HIP: `CLANG`, `clang-22` or `clang`;
+//! - the kernels of the documents behind the ladder (`documents.hip`), of AMD's fp8 ladder (`ladder.hip`) and of seb-v's f32
+//!   ladder for Radeons (`sgemm.hip`), which need a clang that compiles HIP: `CLANG`, `clang-22` or `clang`;
 //! - LDS instructions;
 //! - the kernels of AMD's Gluon tutorials (`gluon.py`), which need Triton: that of `TRITON_PYTHON`, or one that is
 //!   installed from PyPI to `ferrowave/triton` in the user's cache folder, once.

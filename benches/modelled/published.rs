@@ -1,6 +1,6 @@
 //! Published kernels, written anew with the same structure and compiled by today's clang.
 
-use std::{env, fs, process::Command, sync::Arc};
+use std::{env, fs, path::Path, process::Command, sync::Arc};
 
 use ferrowave_emulator::dispatch::{self, LaunchConfig, Limits};
 use ferrowave_emulator::exec::SimdLevel;
@@ -17,7 +17,7 @@ use crate::{
 /// A file of kernels that multiply matrices of one size on one machine.
 pub(crate) struct Source {
     name: &'static str,
-    text: &'static str,
+    text: Text,
     machine: Product,
     /// m, n, k.
     size: [usize; 3],
@@ -28,6 +28,12 @@ pub(crate) struct Source {
     kernarg: fn(&Launch) -> Vec<u8>,
     /// Names the kernels whose product is wrong.
     check: fn(&Self, &Program, &Arc<DeviceMemory>) -> Vec<&'static str>,
+}
+
+enum Text {
+    Hip(&'static str),
+    /// In the folder `src` of [`SGEMM`].
+    Sgemm,
 }
 
 /// A kernel, and its published time.
@@ -60,10 +66,10 @@ const fn published(
     }
 }
 
-pub(crate) const SOURCES: [Source; 2] = [
+pub(crate) const SOURCES: [Source; 6] = [
     Source {
         name: "documents.hip",
-        text: include_str!("documents.hip"),
+        text: Text::Hip(include_str!("documents.hip")),
         machine: Product::Mi100,
         size: [2048, 1024, 2048],
         bytes: [4, 4],
@@ -86,7 +92,7 @@ pub(crate) const SOURCES: [Source; 2] = [
     },
     Source {
         name: "ladder.hip",
-        text: include_str!("ladder.hip"),
+        text: Text::Hip(include_str!("ladder.hip")),
         machine: Product::Mi355x,
         size: [LADDER; 3],
         bytes: [1, 2],
@@ -106,9 +112,111 @@ pub(crate) const SOURCES: [Source; 2] = [
         kernarg: ladder_kernarg,
         check: check_ladder,
     },
+    Source {
+        name: "sgemm.hip",
+        text: Text::Hip(include_str!("sgemm.hip")),
+        machine: Product::Rx7900Xtx,
+        size: [LADDER; 3],
+        bytes: [4, 4],
+        kernels: &[
+            published("naive", [256, 256], [16, 16], 136.006),
+            published("lds_tiles", [128, 128], [32, 32], 34.2059),
+            published("registers", [32, 32], [256, 1], 6.0341),
+            published("double_buffered", [32, 32], [256, 1], 5.3772),
+            published("padded", [32, 32], [128, 1], 4.0994),
+        ],
+        kernarg: sgemm_kernarg,
+        check: check_sgemm,
+    },
+    assembly(
+        "kernel6_valu_optim.s",
+        &[published("kernel", [32, 32], [128, 1], 3.6368)],
+    ),
+    assembly(
+        "kernel7_unroll.s",
+        &[published("kernel", [32, 32], [128, 1], 3.3314)],
+    ),
+    Source {
+        // Its addresses are those of this size.
+        check: |_, _, _| Vec::new(),
+        ..assembly(
+            "kernel8_batched_gmem.s",
+            &[published("kernel", [32, 32], [128, 1], 2.8032)],
+        )
+    },
 ];
 
+/// Names a checkout of github.com/seb-v/fp32_sgemm_amd, whose last three kernels are assembly and are taken from there.
+const SGEMM: &str = "FERROWAVE_SGEMM_AMD";
+
+/// A kernel of that checkout.
+const fn assembly(name: &'static str, kernels: &'static [Published]) -> Source {
+    Source {
+        name,
+        text: Text::Sgemm,
+        machine: Product::Rx7900Xtx,
+        size: [LADDER; 3],
+        bytes: [4, 4],
+        kernels,
+        kernarg: sgemm_kernarg,
+        check: check_sgemm,
+    }
+}
+
 const LADDER: usize = 4096;
+
+/// The size of products that are computed. They take elements whose sums are whole numbers that bf16 can hold.
+const CHECKED: usize = 512;
+
+/// Bytes behind each matrix that kernels may read: the last kernel of seb-v's ladder loads the step after the last.
+const PAST_END: usize = 16 * 4 * LADDER;
+
+/// -1, 0 and 1.
+fn operand(seed: usize) -> Vec<i32> {
+    (0..CHECKED * CHECKED)
+        .map(|i| (i + seed).wrapping_mul(0x9e37_79b9) as i32 >> 16 & 3)
+        .map(|value| (value - 1) % 2)
+        .collect()
+}
+
+/// The product of A, row-major, and B, column-major.
+fn product(a: &[i32], b: &[i32]) -> Vec<i32> {
+    let sum = |i: usize| -> i32 {
+        let rows = [(a, i / CHECKED), (b, i % CHECKED)];
+        let [a, b] = rows.map(|(matrix, row)| &matrix[row * CHECKED..][..CHECKED]);
+        a.iter().zip(b).map(|(a, b)| a * b).sum()
+    };
+    (0..CHECKED * CHECKED).map(sum).collect()
+}
+
+/// `Product` of `sgemm.hip`: A, B and C row-major, α = 1, β = 0.
+fn sgemm_kernarg(launch: &Launch) -> Vec<u8> {
+    let [one, zero] = [1_f32, 0.0].map(f32::to_bits);
+    let mut bytes = bytemuck::cast_slice(&launch.addresses).to_vec();
+    bytes.extend_from_slice(bytemuck::cast_slice(&[launch.size[0] as u32, one, zero, 0]));
+    bytes
+}
+
+fn check_sgemm(
+    source: &Source,
+    program: &Program,
+    memory: &Arc<DeviceMemory>,
+) -> Vec<&'static str> {
+    let [a, b] = [1, 2].map(operand);
+    let floats =
+        |values: &[i32]| -> Vec<f32> { values.iter().map(|&value| value as f32).collect() };
+    let b_columns: Vec<i32> = (0..CHECKED * CHECKED)
+        .map(|i| b[i % CHECKED * CHECKED + i / CHECKED])
+        .collect();
+    let expected: Vec<u8> = bytemuck::cast_slice(&floats(&product(&a, &b_columns))).to_vec();
+    let addresses = [4; 3].map(|bytes| allocate(memory, CHECKED * CHECKED * bytes + PAST_END));
+    for (address, values) in addresses.into_iter().zip([&a, &b]) {
+        memory
+            .write(address, bytemuck::cast_slice(&floats(values)))
+            .expect("the allocation is as long");
+    }
+    source.wrong(program, memory, addresses, &expected)
+}
 
 /// `Matrices` of `ladder.hip`: A row-major, B column-major, C row-major, α = 1, β = 0.
 fn ladder_kernarg(launch: &Launch) -> Vec<u8> {
@@ -121,71 +229,70 @@ fn ladder_kernarg(launch: &Launch) -> Vec<u8> {
     bytes
 }
 
-/// Multiplies 512³ with elements whose sums are whole numbers that bf16 can hold, and compares with an integer product.
 fn check_ladder(
     source: &Source,
     program: &Program,
     memory: &Arc<DeviceMemory>,
 ) -> Vec<&'static str> {
-    const SIZE: usize = 512;
-    let operand = |seed: usize| -> Vec<i32> {
-        (0..SIZE * SIZE)
-            .map(|i| (i + seed).wrapping_mul(0x9e37_79b9) as i32 >> 16 & 3)
-            .map(|value| (value - 1) % 2)
-            .collect()
-    };
     // 1, 0 and -1 in OCP's E4M3.
     let codes = |values: &[i32]| -> Vec<u8> {
         let code = |&value: &i32| [0xb8, 0, 0x38][(value + 1) as usize];
         values.iter().map(code).collect()
     };
     let [a, b] = [1, 2].map(operand);
-    let sum = |i: usize| -> i32 {
-        let rows = [(&a, i / SIZE), (&b, i % SIZE)];
-        let [a, b] = rows.map(|(matrix, row)| &matrix[row * SIZE..][..SIZE]);
-        a.iter().zip(b).map(|(a, b)| a * b).sum()
-    };
-    let expected: Vec<u16> = (0..SIZE * SIZE)
-        .map(|i| ((sum(i) as f32).to_bits() >> 16) as u16)
+    let expected: Vec<u16> = product(&a, &b)
+        .into_iter()
+        .map(|sum| ((sum as f32).to_bits() >> 16) as u16)
         .collect();
-    let addresses = [1, 1, 2].map(|bytes| allocate(memory, SIZE * SIZE * bytes));
+    let addresses = [1, 1, 2].map(|bytes| allocate(memory, CHECKED * CHECKED * bytes));
     for (address, values) in addresses.into_iter().zip([&a, &b]) {
         memory
             .write(address, &codes(values))
             .expect("the allocation is as long");
     }
-    let is_right = |published: &&Published| -> bool {
-        let ratio = (LADDER / SIZE) as u32;
-        let [x, y] = published.grid;
-        let launch = Launch {
-            addresses,
-            size: [SIZE; 3],
-            grid: if y == 1 {
-                [x / (ratio * ratio), 1]
-            } else {
-                [x / ratio, y / ratio]
-            },
-            block: published.block,
-        };
-        let name = published.kernel.replace("4096", "512");
-        let kernel = program.kernel(&name).expect("one of the file's");
-        let mut c = vec![0_u16; SIZE * SIZE];
-        let c_bytes = bytemuck::cast_slice_mut(&mut c);
-        memory
-            .fill(addresses[2], &[0xff], c_bytes.len())
-            .and_then(|()| {
-                dispatch::launch(&kernel, &source.config(&launch, &(source.kernarg)(&launch)))
-                    .expect("a kernel that runs");
-                memory.read(addresses[2], c_bytes)
-            })
-            .expect("the allocation is as long");
-        c == expected
-    };
-    let wrong = source.kernels.iter().filter(|kernel| !is_right(kernel));
-    wrong.map(|published| published.kernel).collect()
+    source.wrong(program, memory, addresses, bytemuck::cast_slice(&expected))
 }
 
 impl Source {
+    /// The kernels whose C is not as expected, for a product of [`CHECKED`] in each direction.
+    fn wrong(
+        &self,
+        program: &Program,
+        memory: &Arc<DeviceMemory>,
+        addresses: [u64; 3],
+        expected: &[u8],
+    ) -> Vec<&'static str> {
+        let ratio = (self.size[0] / CHECKED) as u32;
+        let is_right = |published: &&Published| -> bool {
+            let [x, y] = published.grid;
+            let launch = Launch {
+                addresses,
+                size: [CHECKED; 3],
+                grid: if y == 1 {
+                    [x / (ratio * ratio), 1]
+                } else {
+                    [x / ratio, y / ratio]
+                },
+                block: published.block,
+            };
+            let name = published.kernel.replace("4096", "512");
+            let kernel = program.kernel(&name).expect("one of the file's");
+            let mut c = vec![0; expected.len()];
+            memory
+                // Not NaN, which times β = 0 is NaN.
+                .fill(addresses[2], &[0x40], c.len())
+                .and_then(|()| {
+                    dispatch::launch(&kernel, &self.config(&launch, &(self.kernarg)(&launch)))
+                        .expect("a kernel that runs");
+                    memory.read(addresses[2], &mut c)
+                })
+                .expect("the allocation is as long");
+            c == expected
+        };
+        let wrong = self.kernels.iter().filter(|kernel| !is_right(kernel));
+        wrong.map(|published| published.kernel).collect()
+    }
+
     fn config<'a>(&self, launch: &Launch, kernarg: &'a [u8]) -> LaunchConfig<'a> {
         LaunchConfig {
             grid: [launch.grid[0], launch.grid[1], 1],
@@ -211,7 +318,7 @@ impl Source {
         let [input, output] = self.bytes;
         let launch = Launch {
             addresses: [m * k * input, k * n * input, m * n * output]
-                .map(|bytes| allocate(memory, bytes)),
+                .map(|bytes| allocate(memory, bytes + PAST_END)),
             size: self.size,
             grid: published.grid,
             block: published.block,
@@ -225,9 +332,31 @@ impl Source {
     /// The code object, or why it could not be compiled.
     fn compile(&self) -> Result<Vec<u8>, String> {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let source = directory.path().join(self.name);
         let object = directory.path().join("object");
-        fs::write(&source, self.text).map_err(|error| error.to_string())?;
+        let gpu = self.machine.gpu();
+        let (source, options) = match self.text {
+            Text::Hip(text) => {
+                let source = directory.path().join(self.name);
+                fs::write(&source, text).map_err(|error| error.to_string())?;
+                let options = format!(
+                    "-x hip -O3 --offload-arch={gpu} --offload-device-only --no-gpu-bundle-output -nogpulib -nogpuinc"
+                );
+                (source, options)
+            }
+            Text::Sgemm => {
+                let checkout = env::var_os(SGEMM).ok_or_else(|| {
+                    format!(
+                        "{} is not run: {SGEMM} names no checkout of github.com/seb-v/fp32_sgemm_amd",
+                        self.name
+                    )
+                })?;
+                let source = Path::new(&checkout).join("src").join(self.name);
+                (
+                    source,
+                    format!("-x assembler -target amdgcn-amd-amdhsa -mcpu={gpu}"),
+                )
+            }
+        };
         let named = env::var("CLANG").ok();
         let compilers = match &named {
             Some(clang) => vec![clang.as_str()],
@@ -236,10 +365,7 @@ impl Source {
         let mut complaint = String::new();
         for clang in compilers {
             let output = Command::new(clang)
-                .args(["-x", "hip", "-O3"])
-                .arg(format!("--offload-arch={}", self.machine.gpu()))
-                .args(["--offload-device-only", "--no-gpu-bundle-output"])
-                .args(["-nogpulib", "-nogpuinc"])
+                .args(options.split(' '))
                 .arg(&source)
                 .arg("-o")
                 .arg(&object)
