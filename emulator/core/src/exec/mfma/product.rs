@@ -185,6 +185,7 @@ pub(super) fn add_product<S: Sum, const W: usize, const PART: usize>(
                 *sum = S::start(c.bits(w, first + quad + register, chunk));
             }
         }
+        // By an index: a zip of two iterators may stay out of line.
         let mut from = 0;
         while from < a.len() {
             let (a, b) = (&a[from..][..group * W], &b[from..][..group * W]);
