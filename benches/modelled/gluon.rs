@@ -2,6 +2,9 @@
 //!
 //! Published are the share of a loop's cycles in which the matrix cores work, which no clock affects. The modelled share
 //! is that of the steps along k that a product with k = 8192 has beyond one with k = 4096.
+//!
+//! The traced launch is the fifteenth of the same matrices, in the warm-up of Triton's `do_bench`, which clears no cache then
+//! (`scripts/run_perf_table.py`). A, B and C have at most 188 MB, so that the Infinity Cache has them.
 
 use std::{
     env, fs,

@@ -14,7 +14,7 @@ use ferrowave_gpu::Product;
 use ferrowave_shared::{ElementTypes, Kernel};
 use ferrowave_timing::{self as timing, Timing};
 
-use crate::{Choice, allocate};
+use crate::{Choice, allocate, cold};
 
 /// A published time, and our kernel to compare with it.
 struct Row {
@@ -159,7 +159,7 @@ impl Row {
             group: None,
             partial: [0; 3],
         };
-        timing::estimate(&loaded, &config, self.machine).expect("a kernel for the machine")
+        timing::estimate(&loaded, &config, cold(self.machine)).expect("a kernel for the machine")
     }
 }
 

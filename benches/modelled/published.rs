@@ -10,7 +10,7 @@ use ferrowave_gpu::Product;
 use ferrowave_timing::{self as timing, Timing};
 
 use crate::{
-    Choice, allocate, rows,
+    Choice, allocate, cold, rows,
     statistics::{Group, Pair},
 };
 
@@ -325,8 +325,8 @@ impl Source {
         };
         let kernarg = (self.kernarg)(&launch);
         let kernel = program.kernel(published.kernel).expect("one of the file's");
-        timing::estimate(&kernel, &self.config(&launch, &kernarg), self.machine)
-            .expect("a kernel for the machine")
+        let config = self.config(&launch, &kernarg);
+        timing::estimate(&kernel, &config, cold(self.machine)).expect("a kernel for the machine")
     }
 
     /// The code object, or why it could not be compiled.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use ferrowave::hip::{Arguments, Context, DeviceBuffer, Kernel, LaunchConfig, Module, Stream};
 use ferrowave_hip::timing::{self, Settings};
-use ferrowave_timing::Parameters;
+use ferrowave_timing::{Parameters, Start};
 
 use crate::cli::Failure;
 
@@ -232,8 +232,13 @@ impl Bench {
         if !self.is_modelled {
             return Ok(launch()?.as_secs_f64());
         }
+        // No line of a list in memory is read twice on a GPU.
+        let machine = Parameters {
+            start: Start::Cold,
+            ..self.parameters
+        };
         let settings = Settings {
-            machine: Some(self.parameters),
+            machine: Some(machine),
             estimate: true,
             ..Settings::default()
         };

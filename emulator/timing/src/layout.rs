@@ -16,8 +16,8 @@ const PAGE_BYTES: u64 = 2 << 20;
 /// Size of the pieces for memory of the launch, such as its arguments: it is no longer an allocation after the launch.
 const PIECE_BYTES: u64 = 4096;
 
-/// Moves the lines of all accesses to the fixed addresses.
-pub(super) fn place(recorded: &mut Recorded, memory: &View, line_bytes: u64) {
+/// Moves the lines of all accesses to the fixed addresses. Returns the bytes of all allocations that are accessed.
+pub(super) fn place(recorded: &mut Recorded, memory: &View, line_bytes: u64) -> u64 {
     // For each allocation its first line and the line after its last, sorted.
     let allocations: Vec<(u64, u64)> = memory
         .allocations()
@@ -30,6 +30,7 @@ pub(super) fn place(recorded: &mut Recorded, memory: &View, line_bytes: u64) {
     let page = PAGE_BYTES / line_bytes;
     let piece = PIECE_BYTES / line_bytes;
     let mut next = page;
+    let mut accessed = 0;
     // Assigned lines, by first line.
     let mut places: HashMap<u64, u64> = HashMap::new();
     let waves = recorded
@@ -49,9 +50,11 @@ pub(super) fn place(recorded: &mut Recorded, memory: &View, line_bytes: u64) {
         };
         let place = *places.entry(first).or_insert_with(|| {
             let place = next;
+            accessed += lines;
             next = (next + lines).next_multiple_of(page);
             place
         });
         access.base = place + (line - first);
     }
+    accessed * line_bytes
 }

@@ -15,7 +15,8 @@
 //!
 //! Cycles are modelled. Their time is given at the highest clock and, where AMD published clocks under load, at the one
 //! that the power allows (`clock`). Not modelled: the launch itself, address translation, the network between caches, DRAM
-//! pages. Caches start cold; the instruction cache starts warm if the kernel fits in it.
+//! pages. Caches start cold, with two exceptions: the Infinity Cache holds what the same launch left in it ([`Start`]),
+//! and the instruction cache the kernel, if it fits.
 
 mod accuracy;
 mod bound;
@@ -45,7 +46,7 @@ pub use bound::{Bound, Unit};
 pub use budget::MOST_TRACE_BYTES;
 pub use clock::{MatrixType, SustainedClock};
 pub use parameter_file::{Changed, ParameterError};
-pub use parameters::{ArrayCache, NoParameters, Parameters, Pipeline};
+pub use parameters::{ArrayCache, NoParameters, Parameters, Pipeline, Start};
 pub use report::duration;
 pub use report::{Format, JSON_VERSION, MODELLED, Timing, Usage};
 pub use stall::{Stall, Stalls};
@@ -62,7 +63,7 @@ use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use budget::Budget;
 use compute_unit::{ComputeUnit, Replay};
 use instruction::{Timed, Unit as Executes};
-use memory::Memory;
+use memory::{Memory, Traffic};
 use placement::Placement;
 use sharing::Shares;
 use trace::{Chosen, Recorded};
@@ -296,13 +297,14 @@ impl Plan {
         }
         let mut recorded = Recorded::of(tracers);
         let line_bytes = u64::from(self.parameters.hardware.gpu.line_bytes());
-        layout::place(&mut recorded, &kernel.memory().view(), line_bytes);
+        let accessed = layout::place(&mut recorded, &kernel.memory().view(), line_bytes);
         let code = kernel.code();
         let shares = sharing::shares(
             &recorded,
             code.facts(),
             &self.placement,
             self.in_one_compute_unit,
+            self.parameters.infinity_holds(accessed),
             &self.parameters,
         );
         let candidates = self.placement.candidates();
@@ -390,7 +392,8 @@ impl Plan {
 
     /// Cycles of the whole grid: those of the replay, plus those of the same compute unit's workgroups that were not
     /// replayed. Their pace is that of issued instructions while the unit was full: from the end of the first batch,
-    /// when caches are warm, to the start of the last workgroup.
+    /// when caches are warm, to the start of the last workgroup. It is at most that of the busiest queue: workgroups do not
+    /// wait for their stores, which may pile up in it.
     fn cycles(&self, of_unit: u64, replay: &Replay) -> u64 {
         let ended = &replay.ended;
         let Some(&last) = ended.last() else {
@@ -411,6 +414,13 @@ impl Plan {
         let issued = full_until.issued.saturating_sub(first.issued).max(1);
         let pace = full_until.at.saturating_sub(first.at) as f64 / issued as f64;
         let each = last.issued as f64 / count as f64;
-        end + (left as f64 * each * pace).round() as u64
+        let Traffic {
+            l2_busy,
+            infinity_busy,
+            memory_busy,
+            ..
+        } = replay.traffic;
+        let busiest = l2_busy.max(infinity_busy).max(memory_busy) / count as f64;
+        end + (left as f64 * busiest.max(each * pace)).round() as u64
     }
 }

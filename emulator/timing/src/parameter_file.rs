@@ -100,13 +100,19 @@ macro_rules! fields {
         }),*];
 
         const _: fn(&Parameters) = |parameters| {
-            let Parameters { machine: _, pipeline: _, hardware: _, $($name: _),* } = parameters;
+            let Parameters {
+                machine: _,
+                pipeline: _,
+                hardware: _,
+                start: _,
+                $($name: _),*
+            } = parameters;
         };
     };
 }
 
-const MT4G: &str = "mt4g, «Memory Topology 4 GPUs», reports of MI100, MI210 and MI300X (August 2025); MI250X has \
-                    MI210's figure, MI355X MI300X's";
+const MT4G: &str = "mt4g, «Memory Topology 4 GPUs», reports of MI100, MI210, MI300X (August 2025) and MI350P (September \
+                    2026); MI250X has MI210's figure, MI355X MI350P's, which has the same XCDs";
 
 const GLUON: &str = "AMD's Gluon tutorials (ROCm/gfx950-gluon-tutorials): v8_sliceMN, 4.1 to 4.4; docs/lds_throughput.md, \
                      1.2 to 1.6; MI300X and MI350, used for all";
@@ -139,10 +145,13 @@ fields! {
     l2_latency: 1.0 to 1e5, "Cycles from a load to its result, from L2", MT4G, GPU_BENCHES;
     infinity_latency: 1.0 to 1e5,
         "Cycles from a load to its result, from the Infinity Cache; those of memory if there is none",
-        "mt4g's report of MI300X: latency of L2 and its miss penalty",
+        "mt4g's reports: MI300X, latency of L2 and its miss penalty; MI355X, that of MI350P, beyond L2 in nanoseconds",
         "Chips and Cheese, «Latency Testing is Hard (RDNA 3 Power Saving)», RX 7900 XTX: 150.3 ns; RX 9070 XT: an \
          estimate from it";
-    memory_latency: 1.0 to 1e5, "Cycles from a load to its result, from memory", MT4G, RX_7900_XT;
+    memory_latency: 1.0 to 1e5,
+        "Cycles from a load to its result, from memory",
+        "mt4g's reports of MI100, MI210 and MI300X; MI355X: that of MI350P, beyond L2 in nanoseconds",
+        RX_7900_XT;
     scalar_latency: 1.0 to 1e5,
         "Cycles from a scalar load to its result, from the scalar cache",
         MT4G,
@@ -153,7 +162,8 @@ fields! {
         "thread traces of gfx1100 and gfx1200 that tinygrad recorded (extra/sqtt/examples, sync)";
     l2_bytes_per_cycle: 1.0 to 1e6,
         "Read bandwidth of an XCD's L2 in bytes per cycle",
-        "MI100: mt4g; others: AMD's CDNA 2 and 3 white papers, times the share that mt4g reached on MI100, 0.87",
+        "mt4g on MI100 and MI350P; MI210: AMD's CDNA 2 white paper, times the share that mt4g reached on MI100, 0.87; \
+         MI300X and MI355X: that of MI350P, whose XCDs' L2 is as theirs",
         L2_OF_RDNA_2;
     l2_written_bytes_per_cycle: 1.0 to 1e6,
         "Write bandwidth of an XCD's L2 in bytes per cycle, without reads",

@@ -13,8 +13,6 @@
 //! | ways of L2 | published descriptions of MI300X: 16, used for all and for the Infinity Cache |
 //! | vector instructions: 4 cycles, transcendental ones 16; taken branches: 8 turns | LLVM's `SISchedule.td`, which calls its latencies possibly inaccurate |
 //!
-//! **We found no published measurements of MI355X's caches**: its latencies and shares are those of MI300X, in cycles.
-//!
 //! Radeons:
 //!
 //! | figures | source |
@@ -69,6 +67,17 @@ pub struct ArrayCache {
     pub processors: u64,
 }
 
+/// What the Infinity Cache holds when a launch begins. Not in files of parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// What the same launch, run before, left in it: it is a cache of memory, and a launch's end leaves it as it is. If the
+    /// allocations that the launch accesses fit, all of them; otherwise nothing, as their ends have replaced their
+    /// beginnings.
+    Repeated,
+    /// Nothing: the launches before were of other data, which filled it.
+    Cold,
+}
+
 /// The units of a machine and their speed. Cycles are those of the engine clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
@@ -78,6 +87,8 @@ pub struct Parameters {
     pub pipeline: &'static Pipeline,
     /// Its specifications. The model always uses the highest clock, although real clocks drop under load.
     pub hardware: &'static Specifications,
+    /// What the Infinity Cache holds at the start.
+    pub start: Start,
     /// The share of the memory bandwidth that programs can reach.
     pub memory_efficiency: f64,
     /// Cycles from a load to its result, if it hits in the vector L1 cache.
@@ -164,11 +175,14 @@ pub(crate) const L2_WAYS: usize = 16;
 
 const GIB_PER_SECOND: f64 = (1_u64 << 30) as f64;
 
-/// The share of the read bandwidth of L2's channels that mt4g reached on MI100: 64 bytes from each of 32. Other machines
-/// have 128 bytes from each of 32 (MI210) or 16 (each XCD of MI300X). mt4g's own figures for MI210 and MI300X are 24.4 and
-/// 24.2 bytes per cycle and compute unit, although the second's L2 has 1.37 times as many bytes per cycle for each: its
-/// requests in flight were the limit, and not L2.
+/// MI210: the share of the read bandwidth of L2's channels that mt4g reached on MI100, 64 bytes from each of 32. MI210 has 128
+/// bytes from each of 32. mt4g's own figures for MI210 and MI300X are 24.4 and 24.2 bytes per cycle and compute unit, although
+/// the second's L2 has 1.37 times as many bytes per cycle for each: its requests in flight were the limit, and not L2.
 const L2_EFFICIENCY: f64 = 2484.7 * GIB_PER_SECOND / (32.0 * 64.0 * 1.502e9);
+
+/// What mt4g's later version reads from an XCD's L2 on MI350P, of 16 channels with 128 bytes each: 0.74 of them, 47.6 bytes
+/// for each compute unit. MI300X's XCDs have the same L2 (AMD's CDNA 3 white paper).
+const L2_OF_MI350P: f64 = 12494.5 * GIB_PER_SECOND / 2.2e9 / 4.0;
 
 /// Bytes per cycle of RX 6900 XT's L2 for each MiB: 4.6 TB/s, 4 MiB, 2.57 GHz.
 const RDNA_L2_BYTES: f64 = 4.6e12 / 2.57e9 / 4.0;
@@ -177,6 +191,7 @@ const MI100: Parameters = Parameters {
     machine: Product::Mi100,
     pipeline: &CDNA,
     hardware: Product::Mi100.specifications(),
+    start: Start::Repeated,
     memory_efficiency: 0.8,
     l1_latency: 136,
     l2_latency: 344,
@@ -226,16 +241,25 @@ const MI300X: Parameters = Parameters {
     memory_latency: 900,
     scalar_latency: 48,
     lds_latency: 51,
-    l2_bytes_per_cycle: 16.0 * 128.0 * L2_EFFICIENCY,
+    l2_bytes_per_cycle: L2_OF_MI350P,
     l2_written_bytes_per_cycle: 6562.2 * GIB_PER_SECOND / 2.1e9 / 8.0,
     infinity_bytes_per_second: 11.9e12,
     in_flight_bytes: Product::Mi300x.specifications().l1_bytes,
     ..MI210
 };
 
+/// mt4g's report of MI350P: half of an MI350X, four of its eight XCDs, with 32 compute units and 4 MiB of L2 each, at 2.2
+/// GHz. What is in an XCD takes as many cycles on MI355X. What is behind L2 has other clocks and takes as long as there: 188
+/// and 511.5 cycles are 205 and 558 of MI355X's, at 2.4 GHz.
 const MI355X: Parameters = Parameters {
     machine: Product::Mi355x,
     hardware: Product::Mi355x.specifications(),
+    l1_latency: 112,
+    l2_latency: 256,
+    infinity_latency: 256 + 205,
+    memory_latency: 256 + 558,
+    lds_latency: 48,
+    l2_written_bytes_per_cycle: 5715.8 * GIB_PER_SECOND / 2.2e9 / 4.0,
     ..MI300X
 };
 
@@ -243,6 +267,7 @@ const RX_7900_XTX: Parameters = Parameters {
     machine: Product::Rx7900Xtx,
     pipeline: &RDNA3,
     hardware: Product::Rx7900Xtx.specifications(),
+    start: Start::Repeated,
     memory_efficiency: 706.31 / 800.0,
     l1_latency: 73,
     // The table of RX 7900 XT has 340, but the Infinity Cache's latency is 376.
@@ -316,6 +341,11 @@ impl Parameters {
     /// Reachable memory bandwidth in bytes per cycle, of all memory.
     pub fn memory_bytes_per_cycle(&self) -> f64 {
         self.hardware.memory_bytes_per_second * self.memory_efficiency / self.hardware.clock_hz()
+    }
+
+    /// Whether the Infinity Cache holds everything when a launch begins that accesses allocations of so many bytes.
+    pub(crate) fn infinity_holds(&self, bytes: u64) -> bool {
+        self.start == Start::Repeated && bytes <= self.hardware.infinity_bytes
     }
 
     /// SIMDs of a compute unit, or of a workgroup processor.

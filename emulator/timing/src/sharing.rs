@@ -8,7 +8,7 @@
 //!
 //! A line that another wave requested in the same round is on its way and is fetched once. A round takes about as long
 //! as fetching a line, and its waves are spread over it, so on average half of the distance is left: an estimate.
-//! Caches start cold.
+//! Caches start cold, except that the Infinity Cache may hold all that the launch accesses.
 //!
 //! Host threads divide the work, which changes no result: what an L1 cache does follows from its own waves alone, and what
 //! happens in a set of L2 or behind it, from the requests of that set's lines. So a few rounds go through all L1 caches,
@@ -153,12 +153,14 @@ pub(super) fn shares(
     facts: FactsTable<'_>,
     placement: &Placement,
     in_one_compute_unit: bool,
+    infinity_holds_all: bool,
     parameters: &Parameters,
 ) -> HashMap<u32, Shares> {
     let waves = at_once(recorded, placement).flat_map(|workgroup| &workgroup.waves);
     let instructions = Instructions::new(waves, facts);
     let mut xcds = units(recorded, placement, in_one_compute_unit, parameters);
-    Caches::new(placement, parameters, instructions).shares(&mut xcds, &recorded.shapes)
+    Caches::new(placement, parameters, instructions, infinity_holds_all)
+        .shares(&mut xcds, &recorded.shapes)
 }
 
 /// The workgroups that start on an empty machine.
@@ -392,9 +394,18 @@ struct Part {
 }
 
 impl Caches {
-    fn new(placement: &Placement, parameters: &Parameters, instructions: Instructions) -> Self {
+    fn new(
+        placement: &Placement,
+        parameters: &Parameters,
+        instructions: Instructions,
+        infinity_holds_all: bool,
+    ) -> Self {
         let parts = Part::most(parameters).min(MOST_PARTS);
-        Self::in_parts(placement, parameters, instructions, parts)
+        let mut caches = Self::in_parts(placement, parameters, instructions, parts);
+        for part in &mut caches.parts {
+            part.memory.infinity_holds_all = infinity_holds_all;
+        }
+        caches
     }
 
     fn in_parts(
@@ -651,6 +662,8 @@ impl Xcd {
 struct Memory {
     /// For each line, the round in which it was requested.
     infinity: Option<Tags<usize>>,
+    /// Whether the Infinity Cache has all lines from the start.
+    infinity_holds_all: bool,
 }
 
 impl Memory {
@@ -659,6 +672,7 @@ impl Memory {
         let lines = parameters.hardware.infinity_bytes / line;
         Memory {
             infinity: (lines > 0).then(|| Tags::part(lines, L2_WAYS, parts)),
+            infinity_holds_all: false,
         }
     }
 
@@ -704,6 +718,9 @@ impl Memory {
         let Some(infinity) = &mut self.infinity else {
             return Source::Memory;
         };
+        if self.infinity_holds_all {
+            return Source::Infinity;
+        }
         match infinity.find(line) {
             Some(asked) if *asked == round => Source::InfinityFromMemory,
             Some(_) => Source::Infinity,

@@ -5,7 +5,7 @@ mod small;
 
 use ferrowave_gpu::{Gpu, Product};
 use ferrowave_test_support::{LDS_BYTES, LDS_READS, LdsReads, Small};
-use ferrowave_timing::{Stall, Timing};
+use ferrowave_timing::{Parameters, Stall, Start, Timing};
 
 use small::{each, model, more_cycles};
 
@@ -91,7 +91,11 @@ fn loads_in_flight_fill_l1_and_twelve_more_wait() {
         buffers: [(50 << 10, 50 << 10), (4096, 4096)],
         ..Small::new(Gpu::Gfx950, &body)
     };
-    let timing = model(&kernel, Product::Mi355x);
+    let cold = Parameters {
+        start: Start::Cold,
+        ..*Parameters::of(Product::Mi355x).expect("a row")
+    };
+    let timing = model(&kernel, cold);
     let stalls = stalls(&timing, "global_load", Stall::MemoryQueue);
     let first = stalls.iter().position(|&cycles| cycles > 100);
     assert_eq!(first, Some(32 + 12), "{stalls:?}");

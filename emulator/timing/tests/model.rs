@@ -5,7 +5,7 @@ mod small;
 use ferrowave_emulator::dispatch::{LaunchConfig, Limits};
 use ferrowave_gpu::{Family, Gpu, Product};
 use ferrowave_test_support::Small;
-use ferrowave_timing::{self as timing, Bound, Parameters, Stall, TimingError, Unit};
+use ferrowave_timing::{self as timing, Bound, Parameters, Stall, Start, TimingError, Unit};
 
 use small::{each, model, more_cycles};
 
@@ -276,22 +276,58 @@ fn waits_let_the_newest_go_on() {
     assert!((both - expected).abs() <= 6.0, "{both}, not {expected}");
 }
 
+/// The cycles that a wave waits for its first load, from a buffer of so many bytes.
+fn first_load(parameters: Parameters, bytes: usize) -> u64 {
+    let body = format!("{OFFSET}  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n");
+    let kernel = Small::new(parameters.machine.gpu(), &body);
+    let [(_, of_a), of_b] = kernel.buffers;
+    let kernel = Small {
+        buffers: [(bytes, of_a), of_b],
+        ..kernel
+    };
+    let timing = model(&kernel, parameters);
+    assert_eq!(timing.bound_by, Bound::Latency(Stall::VectorMemory));
+    let mut instructions = timing.instructions.iter();
+    let wait = instructions.find(|i| i.place.text.contains("vmcnt"));
+    wait.expect("it ran").stalls.of(Stall::VectorMemory)
+}
+
 #[test]
 fn the_first_load_comes_from_memory() {
     for machine in instinct() {
-        let body = format!("{OFFSET}  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n");
-        let timing = model(&Small::new(machine.gpu(), &body), machine);
-        let wait = timing
-            .instructions
-            .iter()
-            .find(|i| i.place.text.contains("vmcnt"));
-        let waited = wait.expect("it ran").stalls.of(Stall::VectorMemory);
-        let latency = Parameters::of(machine).expect("a row").memory_latency;
+        let cold = Parameters {
+            start: Start::Cold,
+            ..*Parameters::of(machine).expect("a row")
+        };
+        let (waited, latency) = (first_load(cold, 1 << 12), cold.memory_latency);
         assert!(
             waited.abs_diff(latency) <= 16,
             "{machine}: {waited} of {latency}"
         );
-        assert_eq!(timing.bound_by, Bound::Latency(Stall::VectorMemory));
+    }
+}
+
+#[test]
+fn a_repeated_launch_finds_in_the_infinity_cache_what_fits() {
+    for machine in [Product::Mi210, Product::Mi355x] {
+        let mut repeated = *Parameters::of(machine).expect("a row");
+        let mut hardware = *repeated.hardware;
+        hardware.infinity_bytes = hardware.infinity_bytes.min(1 << 20);
+        repeated.hardware = Box::leak(Box::new(hardware));
+        // Other buffers have less than 64 KiB.
+        let infinity = hardware.infinity_bytes as usize;
+        let fits = first_load(repeated, infinity.saturating_sub(1 << 16).max(1 << 12));
+        let is_too_large = first_load(repeated, infinity + (1 << 12));
+        // Without one, its latency is that of memory.
+        for (waited, latency) in [
+            (fits, repeated.infinity_latency),
+            (is_too_large, repeated.memory_latency),
+        ] {
+            assert!(
+                waited.abs_diff(latency) <= 16,
+                "{machine}: {waited} of {latency}"
+            );
+        }
     }
 }
 

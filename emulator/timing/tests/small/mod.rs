@@ -3,10 +3,13 @@
 use ferrowave_emulator::dispatch::{LaunchConfig, Limits};
 use ferrowave_gpu::Product;
 use ferrowave_test_support::Small;
-use ferrowave_timing::{self as timing, Timing};
+use ferrowave_timing::{self as timing, Parameters, Timing, TimingError};
 
 /// Models a launch of the kernel.
-pub(crate) fn model(kernel: &Small<'_>, machine: Product) -> Timing {
+pub(crate) fn model(
+    kernel: &Small<'_>,
+    machine: impl TryInto<Parameters, Error: Into<TimingError>>,
+) -> Timing {
     kernel.run(|kernel, config| {
         let config = LaunchConfig {
             limits: Limits::NONE,
