@@ -2,7 +2,7 @@
 
 mod soname;
 
-use std::{env, fmt::Write as _, fs, path::Path};
+use std::{env, fmt::Write as _, fs, path::Path, process::Command};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -18,7 +18,7 @@ fn main() {
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
     let versions = read_versions("versions.txt");
-    if is_linux && links_with_lld() {
+    if let Some(arguments) = lld() {
         // rustc passes an anonymous version script. LLD accepts one with named versions beside it, provided that the
         // object files assign symbols to the versions. GNU ld does not.
         let map = out.join("versions.map");
@@ -27,6 +27,9 @@ fn main() {
             "cargo::rustc-cdylib-link-arg=-Wl,--version-script={}",
             map.display()
         );
+        for argument in arguments {
+            println!("cargo::rustc-cdylib-link-arg={argument}");
+        }
         println!("cargo::rustc-cfg=symbol_versions");
     }
     fs::write(out.join("versions.rs"), version_macro(&versions)).expect("OUT_DIR can be written");
@@ -37,13 +40,37 @@ fn variable(name: &str) -> String {
     env::var(name).unwrap_or_default()
 }
 
-/// Whether the linker is the one of the pinned toolchain for this target.
-fn links_with_lld() -> bool {
+/// The arguments that make the linker the pinned toolchain's LLD, or nothing if it cannot be.
+///
+/// rustc takes it by itself on x86-64. Elsewhere it calls the C compiler with its usual linker, so the C compiler is asked.
+fn lld() -> Option<Vec<String>> {
     const OTHERS: [&str; 4] = ["linker=", "linker-flavor=", "linker-features=", "-fuse-ld="];
     let flags = variable("CARGO_ENCODED_RUSTFLAGS");
-    variable("TARGET") == "x86_64-unknown-linux-gnu"
-        && variable("RUSTC_LINKER").is_empty()
-        && !OTHERS.iter().any(|other| flags.contains(other))
+    let target = variable("TARGET");
+    if !target.ends_with("-linux-gnu") || OTHERS.iter().any(|other| flags.contains(other)) {
+        return None;
+    }
+    let chosen = variable("RUSTC_LINKER");
+    if target == "x86_64-unknown-linux-gnu" && chosen.is_empty() {
+        return Some(Vec::new());
+    }
+    let host = env::var("HOST").expect("cargo sets it");
+    if chosen.is_empty() && target != host {
+        return None;
+    }
+    let compiler = if chosen.is_empty() { "cc" } else { &chosen };
+    let output = |command: &mut Command| {
+        let output = command
+            .output()
+            .ok()
+            .filter(|output| output.status.success());
+        output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let sysroot = output(Command::new(env::var_os("RUSTC")?).args(["--print", "sysroot"]))?;
+    let folder = format!("{sysroot}/lib/rustlib/{host}/bin/gcc-ld");
+    let arguments = vec![format!("-B{folder}"), "-fuse-ld=lld".to_owned()];
+    let linker = output(Command::new(compiler).args(&arguments).arg("-Wl,--version"))?;
+    linker.starts_with("LLD ").then_some(arguments)
 }
 
 /// The versions in order, each with its symbols.

@@ -252,10 +252,7 @@ fn listed_versions() -> Vec<(&'static str, Vec<&'static str>)> {
 }
 
 #[test]
-#[cfg_attr(
-    not(symbol_versions),
-    ignore = "only the toolchain's own linker gives versions"
-)]
+#[cfg_attr(not(symbol_versions), ignore = "only LLD gives versions")]
 fn symbols_have_the_versions_of_rocm() {
     let bytes = fs::read(library()).expect("the library is there");
     let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).expect("it is an ELF file");
@@ -330,10 +327,7 @@ fn exported_versions(bytes: &[u8]) -> BTreeSet<(String, String)> {
 /// Links a C program against a library with ROCm's versions, and runs it on ours. The dynamic linker finds each
 /// version.
 #[test]
-#[cfg_attr(
-    not(symbol_versions),
-    ignore = "only the toolchain's own linker gives versions"
-)]
+#[cfg_attr(not(symbol_versions), ignore = "only LLD gives versions")]
 fn a_program_that_was_linked_to_rocm_runs_without_complaint() {
     let directory = env::temp_dir().join(format!("ferrowave-{}-versions", std::process::id()));
     fs::create_dir_all(directory.join("ours")).expect("a directory");
