@@ -240,11 +240,11 @@ fn parameters_come_from_a_file() {
     };
     let as_printed = profile(&file("own.toml", &own));
     assert!(!as_printed.contains("instead of"), "{as_printed}");
-    let slow = changed(&own, "memory_latency", "90000");
+    let slow = changed(&own, "scalar_latency", "90000");
     let slow = file("slow.toml", &slow);
     let slower = profile(&slow);
     assert!(
-        slower.contains("parameters        memory_latency 90000 instead of "),
+        slower.contains("parameters        scalar_latency 90000 instead of "),
         "{slower}"
     );
     assert!(
@@ -280,7 +280,7 @@ fn parameters_come_from_a_file() {
     };
     let (output, stdout, stderr) = report(&["--parameters", &slow]);
     assert!(output.status.success(), "{stderr}");
-    let note = "MI300X is modelled with parameters from a file: memory_latency 90000 instead of ";
+    let note = "MI300X is modelled with parameters from a file: scalar_latency 90000 instead of ";
     assert!(stdout.contains(note), "{stdout}");
     let page = std::fs::read_to_string(format!("{out}/report.html")).unwrap();
     assert!(page.contains(note), "the page has no note");
