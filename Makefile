@@ -50,7 +50,7 @@ platforms: toolchain
 	FERROWAVE_GPUS=gfx1100 cargo check --config 'build.warnings="deny"' --target-dir target/platforms $(PLATFORMS:%=--target %) \
 		-p ferrowave-hip -p ferrowave-cli -p cargo-gpu-amdgpu -p ferrowave-python
 
-## The emulator's tests as programs for 64-bit ARM, in qemu.
+## The tests of the emulator, the commands and the Python module as programs for 64-bit ARM, in qemu. Takes hours.
 test-aarch64: toolchain
 	tests/aarch64.sh
 

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # Tests the Python module: launches against NumPy's products, wrong arguments, checks, counters, modelled times, pytest's option,
 # and its stubs. The module stays in target/python/packages, for PYTHONPATH.
+#
+# PYTHON names another interpreter, with NumPy and pytest; then the stubs, which are the same for all, are not tested.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-. python/environment.sh
+[ -n "${PYTHON:-}" ] || . python/environment.sh
+python=${PYTHON:-$tools/bin/python}
 mkdir -p "${CARGO_TARGET_DIR:-target}/python"
 work=$(cd "${CARGO_TARGET_DIR:-target}/python" && pwd)
 # The first GPU that the kernels are built for, or gfx942 if it is one of them.
@@ -35,6 +38,6 @@ printf 'Metadata-Version: 2.1\nName: ferrowave\nVersion: 0\n' > "$work/packages/
 printf '[pytest11]\nferrowave = ferrowave.pytest_plugin\n' > "$work/packages/ferrowave-0.dist-info/entry_points.txt"
 export PYTHONPATH=$work/packages
 export FERROWAVE_GPUS=$gpu
-"$tools/bin/python" -m pytest -p no:cacheprovider --rootdir python python/tests
+"$python" -m pytest -p no:cacheprovider --rootdir python python/tests
 cd "$work"
-"$tools/bin/python" -m mypy.stubtest ferrowave._native
+[ -n "${PYTHON:-}" ] || "$python" -m mypy.stubtest ferrowave._native

@@ -1,6 +1,7 @@
 # Shared by the suites: each SUITE.sh sources this file with `set -euo pipefail`, and is called with `sample` or `full`.
 #
 #   debian PACKAGE...            unpacks packages of Debian's suite sid into $debian, without root, installing nothing
+#   foreign ARCH PACKAGE...      unpacks packages of another architecture, and sets $foreign to their folder
 #   libraries                    builds this checkout's libraries and copies them to the folder $ours
 #   run_in_debian PROGRAM ARG... runs a program from $debian with these libraries; NAME=VALUE may precede it; it is ended
 #                                after $time_limit seconds (600 by default)
@@ -42,6 +43,21 @@ not_run() {
 # with nothing to do needs no server. A new package is resolved together with all earlier ones, so that all packages in
 # the folder come from one state of the suite.
 debian() {
+    unpack amd64 "$debian" "$@"
+    [ "$(id -u)" = 0 ] || root=(unshare --map-root-user)
+    "${root[@]}" chroot "$debian" /usr/bin/true 2> /dev/null || not_run "needs root or user namespaces, for a chroot"
+}
+
+foreign() {
+    foreign=$cache/debian-$1
+    mkdir -p "$foreign"
+    unpack "$1" "$foreign" "${@:2}"
+}
+
+# unpack ARCH FOLDER PACKAGE...
+unpack() {
+    local architecture=$1 debian=$2
+    shift 2
     command -v apt-get > /dev/null && command -v dpkg-deb > /dev/null || not_run "needs apt-get and dpkg-deb"
     local mirror apt=$debian/.apt package missing=no uri deb rest
     mkdir -p "$apt"/{asked,unpacked}
@@ -60,7 +76,7 @@ debian() {
         local get=(apt-get -qq -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=-
             -o Dir::State::lists="$apt/lists" -o Dir::State::status="$apt/status" -o Dir::Cache::archives="$apt/archives"
             -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o Debug::NoLocking=1 -o APT::Install-Recommends=0
-            -o APT::Architecture=amd64 -o APT::Sandbox::User=root)
+            -o "APT::Architecture=$architecture" -o "APT::Architectures::=$architecture" -o APT::Sandbox::User=root)
         "${get[@]}" update
         local wanted=(coreutils $(ls "$apt/asked") "$@")
         # One line per archive: 'URI' NAME SIZE HASH. Only archives without a mark are fetched.
@@ -84,13 +100,11 @@ debian() {
         rm -rf "$apt/lists" "$apt/archives"
     fi
     for package in lib lib64 bin; do
-        [ -e "$debian/$package" ] || ln -s "usr/$package" "$debian/$package"
+        [ -L "$debian/$package" ] || [ -e "$debian/$package" ] || ln -s "usr/$package" "$debian/$package"
     done
     mkdir -p "$debian"/{dev,tmp}
     [ -e "$debian/dev/null" ] || : > "$debian/dev/null"
     exec 7>&-
-    [ "$(id -u)" = 0 ] || root=(unshare --map-root-user)
-    "${root[@]}" chroot "$debian" /usr/bin/true 2> /dev/null || not_run "needs root or user namespaces, for a chroot"
 }
 
 # Builds test targets and prints cargo's messages, which name the files. Packages, features and profile (unless
