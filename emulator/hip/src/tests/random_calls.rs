@@ -109,7 +109,7 @@ impl Driver {
                 c"table",
                 c"gfx942",
                 c"-O3",
-                c"/nonexistent",
+                c"/nonexistent/file",
                 c"0000:00:00.0",
                 c"\xff\xfe",
                 Box::leak(long.into_boxed_c_str()),
@@ -353,10 +353,13 @@ fn many_calls_at_random_end_no_process() {
 }
 
 fn seed_ends_no_process(seed: u64) {
+    // `hipGraphDebugDotPrint` writes files.
+    let directory = tempfile::tempdir().expect("a temporary folder");
     let mut said = tempfile::tempfile().expect("a temporary file");
     let output = || said.try_clone().expect("a second handle");
     let mut child = child("tests::random_calls::the_child_calls_at_random")
         .env(SEED, seed.to_string())
+        .current_dir(&directory)
         .stdout(output())
         .stderr(output())
         .spawn()
