@@ -409,7 +409,10 @@ fn main_loops_load_as_wide_as_the_row_says() {
             block,
             ..
         } = *built.kernel;
-        let wide = matches!(variant, Variant::Vectorized | Variant::DoubleBuffered);
+        let wide = matches!(
+            variant,
+            Variant::Vectorized | Variant::DoubleBuffered | Variant::DoubleBuffered16x8
+        );
         if access == Access::Elements && !wide {
             continue;
         }
@@ -658,7 +661,7 @@ fn waits_for_loads_are_read() {
 fn main_loops_of_tiled_kernels_pair_their_multiplications_on_rdna() {
     for built in ALL_BUILT.iter() {
         let least = match built.kernel.variant {
-            Variant::DoubleBuffered => 1.0,
+            Variant::DoubleBuffered | Variant::DoubleBuffered16x8 => 1.0,
             Variant::RegisterTiled | Variant::RegisterTiled8x8 | Variant::Vectorized => 0.5,
             _ => continue,
         };

@@ -34,6 +34,8 @@ pub enum Variant {
     Vectorized,
     /// The next tiles are loaded while the current ones are multiplied; one barrier per tile.
     DoubleBuffered,
+    /// [`DoubleBuffered`](Self::DoubleBuffered) with 16 × 8 elements per thread, for RDNA's dual instructions.
+    DoubleBuffered16x8,
     /// The matrix cores multiply; C is loaded and stored in each step of k.
     MfmaUncached,
     /// Tiles of A and B pass through LDS to the matrix cores; C is loaded and stored once per tile.
@@ -96,6 +98,7 @@ impl Variant {
             Self::RegisterTiled8x8 => "register_tiled_8x8",
             Self::Vectorized => "vectorized",
             Self::DoubleBuffered => "double_buffered",
+            Self::DoubleBuffered16x8 => "double_buffered_16x8",
             Self::MfmaUncached => "mfma_uncached",
             Self::MfmaLds => "mfma_lds",
             Self::MfmaDoubleBuffered => "mfma_double_buffered",
@@ -132,7 +135,8 @@ impl Variant {
             | Self::RegisterTiled
             | Self::RegisterTiled8x8
             | Self::Vectorized
-            | Self::DoubleBuffered => Unit::Vector,
+            | Self::DoubleBuffered
+            | Self::DoubleBuffered16x8 => Unit::Vector,
             Self::WmmaWide
             | Self::WmmaSwizzled
             | Self::WmmaInterleaved
@@ -416,6 +420,17 @@ pub const DOUBLE_BUFFERED_F32: Kernel = Kernel {
     access: Access::Elements,
     reduction: Reduction::None,
     gpus: ALL,
+};
+
+/// [`Variant::DoubleBuffered16x8`] in f32: the tiles of [`DOUBLE_BUFFERED_F32`], with 1 × 2 groups of 8 × 8 threads of
+/// 16 × 8 elements.
+pub const DOUBLE_BUFFERED_16X8_F32: Kernel = Kernel {
+    symbol: "gemm_double_buffered_16x8_f32",
+    variant: Variant::DoubleBuffered16x8,
+    block: BlockShape { x: 128, y: 1 },
+    // Those of the list of kernels.
+    gpus: GpuSet::NONE,
+    ..DOUBLE_BUFFERED_F32
 };
 
 /// [`Variant::MfmaUncached`] in f32: 2 × 2 waves of one 16 × 16 tile, by `v_mfma_f32_16x16x4_f32`.
@@ -759,12 +774,17 @@ const WMMA_SPLIT_K_32X64: Step = Step {
 macro_rules! catalogue {
     (
         vector { $($vector:ident: $vector_row:ident;)* }
+        dual { $($dual:ident: $dual_row:ident, [$($dual_gpu:tt),*];)* }
         matrix { $($matrix:ident: $matrix_row:ident;)* }
         blocks { $($symbol:ident: $step:ident $(.$change:ident())?, $types:ident, [$($gpu:tt),*];)* }
     ) => {
         /// All kernels, in the order of the ladder.
         pub const CATALOGUE: &[Kernel] = &[
             $($vector_row,)*
+            $(Kernel {
+                gpus: GpuSet::NONE$(.union(gpu!($dual_gpu)))*,
+                ..$dual_row
+            },)*
             $($matrix_row,)*
             $($step$(.$change())?.row(
                 stringify!($symbol),

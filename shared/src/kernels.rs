@@ -3,7 +3,8 @@
 /// Expands the macro `$make` with all kernels, in the order of the ladder.
 ///
 /// `vector` are the kernels of steps 1 to 5, in f32 and for all GPUs, and `matrix` those of steps 6 to 10, in f32 and for
-/// CDNA: symbol and row in [`catalogue`](crate::catalogue). `blocks` are those from step 11 on: symbol, step, element types
+/// CDNA: symbol and row in [`catalogue`](crate::catalogue). `dual` are those of the same steps as `vector` for the GPUs with
+/// dual instructions and registers for them: symbol, row and GPUs. `blocks` are those from step 11 on: symbol, step, element types
 /// and GPUs; those by WMMA come last. The catalogue's rows and the device crate's entry points are both made from this list.
 #[macro_export]
 macro_rules! for_each_kernel {
@@ -16,6 +17,9 @@ macro_rules! for_each_kernel {
                 gemm_register_tiled_8x8_f32: REGISTER_TILED_8X8_F32;
                 gemm_vectorized_f32: VECTORIZED_F32;
                 gemm_double_buffered_f32: DOUBLE_BUFFERED_F32;
+            }
+            dual {
+                gemm_double_buffered_16x8_f32: DOUBLE_BUFFERED_16X8_F32, ["gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201"];
             }
             matrix {
                 gemm_mfma_uncached_f32: MFMA_UNCACHED_F32;

@@ -362,6 +362,7 @@ const fn reach(variant: Variant) -> f64 {
         Variant::RegisterTiled8x8 => 32.0,
         Variant::Vectorized => 37.0,
         Variant::DoubleBuffered => 42.0,
+        Variant::DoubleBuffered16x8 => 43.0,
         // Below the steps that they are made of, so that they win only by their use of the compute units.
         Variant::SplitK | Variant::StreamK | Variant::WmmaSplitK => 44.0,
         Variant::SplitK64x64

@@ -114,10 +114,15 @@ macro_rules! block_entry {
 macro_rules! entries {
     (
         vector { $($vector:ident: $vector_row:ident;)* }
+        dual { $($dual:ident: $dual_row:ident, [$($dual_gpu:tt),*];)* }
         matrix { $($matrix:ident: $matrix_row:ident;)* }
         blocks { $($symbol:ident: $step:ident $(.$change:ident())?, $types:ident, [$($gpu:tt),*];)* }
     ) => {
         $(entry!($vector(f32 => f32) => step!($vector_row));)*
+        $(
+            #[cfg(any($(ferrowave_gpu = $dual_gpu),*))]
+            entry!($dual(f32 => f32) => step!($dual_row));
+        )*
         $(
             #[cfg(ferrowave_family = "cdna")]
             entry!($matrix(f32 => f32) => step!($matrix_row));
@@ -174,7 +179,10 @@ macro_rules! step {
         s04_vectorized::run
     };
     (DOUBLE_BUFFERED_F32) => {
-        s05_double_buffered::run
+        s05_double_buffered::run_8x8
+    };
+    (DOUBLE_BUFFERED_16X8_F32) => {
+        s05_double_buffered::run_16x8
     };
     (MFMA_UNCACHED_F32) => {
         s06_mfma_uncached::run

@@ -38,6 +38,11 @@
 //! **Edges.** A tile that is in the matrix is loaded without a check for each piece. In a tile that overhangs, a
 //! piece that is in the matrix is still one load, and elements outside are zero.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over iterators unroll too late, and leave the registers in memory"
+)]
+
 use super::Product;
 use crate::{
     arch,
@@ -61,10 +66,11 @@ pub(super) type TileA = LdsTile<f32, { TILE.k }, { TILE.m }, { TILE.m }, PiecesO
 pub(super) type TileB = LdsTile<f32, { TILE.k }, { TILE.n }, { TILE.n }, PiecesOfColumns>;
 const _: () = assert!(size_of::<Operands<TileA, TileB>>() == ROW.lds_bytes);
 
-type LoaderA = VectorLoader<f32, PiecesOfColumns, { TILE.k }, { TILE.m }, PIECES>;
-type LoaderB = VectorLoader<f32, PiecesOfColumns, { TILE.k }, { TILE.n }, PIECES>;
-/// Pieces of a tile per thread.
-const PIECES: usize = 1;
+/// The loaders of `PIECES` pieces of a tile per thread.
+type LoaderA<const PIECES: usize> =
+    VectorLoader<f32, PiecesOfColumns, { TILE.k }, { TILE.m }, PIECES>;
+type LoaderB<const PIECES: usize> =
+    VectorLoader<f32, PiecesOfColumns, { TILE.k }, { TILE.n }, PIECES>;
 
 /// Computes 8 × 8 elements of C per thread, by accesses of 128 bits.
 ///
@@ -74,9 +80,9 @@ const PIECES: usize = 1;
 pub(super) unsafe fn run(product: Product<f32, f32>) {
     // SAFETY: the block is the row's, as the caller promises.
     let thread = unsafe { arch::thread::<THREADS>() };
-    let mut sums = Sums::of(thread);
+    let mut sums = Sums::<8>::of::<THREADS, 4, 2>(thread);
     if let Some((a, b)) = product.factors() {
-        let (read_a, read_b) = loaders(a, b, thread);
+        let (read_a, read_b) = loaders::<THREADS, 1>(a, b, thread);
         // SAFETY: the LDS has room for the tiles, by the assertion above and the caller's promise,
         // and nothing else uses it.
         let mut lds =
@@ -93,31 +99,45 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
 
 /// The loaders of a thread's pieces of both operands.
 #[inline(always)]
-pub(super) fn loaders(a: Input<f32>, b: Input<f32>, thread: Thread<THREADS>) -> (LoaderA, LoaderB) {
+pub(super) fn loaders<const THREADS: usize, const PIECES: usize>(
+    a: Input<f32>,
+    b: Input<f32>,
+    thread: Thread<THREADS>,
+) -> (LoaderA<PIECES>, LoaderB<PIECES>) {
     (
         VectorLoader::new(a.transposed(), thread),
         VectorLoader::new(b, thread),
     )
 }
 
-/// A thread's sums and their place in C's tile.
-pub(super) struct Sums {
+/// A thread's sums, `M` × 8, and their place in C's tile.
+pub(super) struct Sums<const M: usize> {
     /// The first of the thread's blocks, counted in blocks of 4 rows and of 4 columns.
     row: Index<{ TILE.m / 4 }>,
     column: Index<{ TILE.n / 4 }>,
-    sums: RegisterTile<f32, 8, 8>,
+    sums: RegisterTile<f32, M, 8>,
 }
 
-impl Sums {
-    /// The sums of a thread, all 0.
+impl<const M: usize> Sums<M> {
+    /// The sums of a thread, all 0. The workgroup has `WAVES` groups of 64 threads in `WAVE_ROWS` rows of two.
     #[inline(always)]
-    pub(super) fn of(thread: Thread<THREADS>) -> Self {
-        let (wave, lane) = thread.wave_and_lane::<4>();
-        let (wave_row, wave_column) = wave.split::<2, 2>();
+    pub(super) fn of<const THREADS: usize, const WAVES: usize, const WAVE_ROWS: usize>(
+        thread: Thread<THREADS>,
+    ) -> Self {
+        const {
+            assert!(
+                M.is_multiple_of(4) && WAVE_ROWS * 8 * M == TILE.m && 2 * 8 * 8 == TILE.n,
+                "the threads' blocks must make up the tile"
+            );
+        }
+        let (wave, lane) = thread.wave_and_lane::<WAVES>();
+        let (wave_row, wave_column) = wave.split::<WAVE_ROWS, 2>();
         let (lane_row, lane_column) = lane.split::<8, 8>();
+        // A wave has 8 rows of threads with M / 4 blocks each.
+        let first_row = wave_row.get() * (2 * M) as u32;
         let first_half = Index::<2>::wrapping(0);
         Self {
-            row: wave_row.join::<2, 4>(first_half).join(lane_row),
+            row: Index::wrapping(first_row + lane_row.get()),
             column: wave_column.join::<2, 4>(first_half).join(lane_column),
             sums: RegisterTile::ZERO,
         }
@@ -128,14 +148,8 @@ impl Sums {
     pub(super) fn add_product(&mut self, tiles: &Operands<TileA, TileB>) {
         let Operands { a, b } = tiles;
         for p in Index::all() {
-            let [a0, a1, a2, a3] = a.piece(p, self.row);
-            let [a4, a5, a6, a7] = a.piece(p, second(self.row));
-            let [b0, b1, b2, b3] = b.piece(p, self.column);
-            let [b4, b5, b6, b7] = b.piece(p, second(self.column));
-            self.sums.add_outer_product(
-                [a0, a1, a2, a3, a4, a5, a6, a7],
-                [b0, b1, b2, b3, b4, b5, b6, b7],
-            );
+            self.sums
+                .add_outer_product(elements(a, p, self.row), elements(b, p, self.column));
         }
     }
 
@@ -152,8 +166,20 @@ impl Sums {
     }
 }
 
-/// The second block of a thread whose first one is `first`.
+/// Elements of row `p` of a tile, in the blocks of a thread whose first one is `first`.
 #[inline(always)]
-fn second<const PARTS: usize>(first: Index<PARTS>) -> Index<PARTS> {
-    Index::wrapping(first.get() + APART as u32 / 4)
+fn elements<const COUNT: usize, const W: usize, const PARTS: usize>(
+    tile: &LdsTile<f32, { TILE.k }, W, W, PiecesOfColumns>,
+    p: Index<{ TILE.k }>,
+    first: Index<PARTS>,
+) -> [f32; COUNT] {
+    let mut elements = [0.0; COUNT];
+    for block in 0..COUNT / 4 {
+        let part = Index::<PARTS>::wrapping(first.get() + (block * APART / 4) as u32);
+        let piece = tile.piece(p, part);
+        for i in 0..4 {
+            elements[4 * block + i] = piece[i];
+        }
+    }
+    elements
 }

@@ -1,4 +1,5 @@
-//! Step 5, double-buffered: the next tiles are loaded into registers while the current ones are multiplied.
+//! Step 5, double-buffered: the next tiles are loaded into registers while the current ones are multiplied. On RDNA, a
+//! second configuration of the same code computes 16 × 8 elements per thread.
 //!
 //! ```text
 //! C[i][j] ← α · Σₖ Σₚ A[i][k + p] · B[k + p][j] + β · C[i][j]      k = 0, 8, 16, …; p = 0 … 7
@@ -22,7 +23,15 @@
 //!
 //! The price is 8 registers for the pieces in flight, and twice the LDS.
 //!
-//! **LDS.** 2 buffers of step 4's tiles: 16,384 bytes, without bank conflicts, as in step 4.
+//! **What 16 × 8 adds.** A dual instruction of RDNA does two multiply-adds in one cycle for 32 lanes, so that all else that
+//! a wave issues weighs more. With 16 × 8 elements, 128 threads compute the same tile in 1 × 2 groups of 64: a thread's
+//! first row is 4 ⌊l / 8⌋, and it has four blocks of rows, 32 apart. For each p it reads four pieces of A and two of B for
+//! 128 multiply-adds, three quarters of the reads with 8 × 8, and a wave does everything else once for twice the
+//! multiply-adds. The price is some 200 registers. The register file of larger GPUs, 1,536 per lane of a SIMD, has room
+//! for seven such waves.
+//!
+//! **LDS.** 2 buffers of step 4's tiles: 16,384 bytes, without bank conflicts, as in step 4. With 16 × 8, the lanes that
+//! are served together read the same rows and columns as with 8 × 8, since a thread's blocks are as far apart.
 //!
 //! **Edges.** As in step 4. The fetches for the last two tiles are outside the matrices; they give zeros without a
 //! load, which are never multiplied.
@@ -35,6 +44,8 @@ use crate::{
     arch,
     tile::lds::{Operands, Vacant},
 };
+#[cfg(not(ferrowave_family = "cdna"))]
+use ferrowave_shared::catalogue::DOUBLE_BUFFERED_16X8_F32 as ROW_16X8;
 use ferrowave_shared::catalogue::{DOUBLE_BUFFERED_F32 as ROW, VECTORIZED_F32 as STEP_4};
 
 const _: () = assert!(
@@ -51,17 +62,46 @@ const _: () = assert!(
 
 const TILE_K: u32 = ROW.tile.k as u32;
 
-/// Computes 8 × 8 elements of C per thread, and loads while it multiplies.
+/// Computes 8 × 8 elements of C per thread.
 ///
 /// # Safety
-/// The kernel was launched with the row's block and LDS.
+/// The kernel was launched with the block and LDS of [`DOUBLE_BUFFERED_F32`](ROW).
 #[inline(always)]
-pub(super) unsafe fn run(product: Product<f32, f32>) {
-    // SAFETY: the block is the row's, as the caller promises.
-    let thread = unsafe { arch::thread::<{ ROW.block.threads() }>() };
-    let mut sums = Sums::of(thread);
+pub(super) unsafe fn run_8x8(product: Product<f32, f32>) {
+    // SAFETY: the block and the LDS are the row's, as the caller promises.
+    unsafe { run::<8, { ROW.block.threads() }, 4, 2, 1>(product) };
+}
+
+/// Computes 16 × 8 elements of C per thread.
+///
+/// # Safety
+/// The kernel was launched with the block and LDS of [`DOUBLE_BUFFERED_16X8_F32`](ROW_16X8).
+#[cfg(not(ferrowave_family = "cdna"))]
+#[inline(always)]
+pub(super) unsafe fn run_16x8(product: Product<f32, f32>) {
+    // SAFETY: the block and the LDS are the row's, as the caller promises.
+    unsafe { run::<16, { ROW_16X8.block.threads() }, 2, 1, 2>(product) };
+}
+
+/// Computes `M` × 8 elements of C per thread, and loads while it multiplies.
+///
+/// # Safety
+/// The workgroup has `THREADS` threads along x, in `WAVES` waves in `WAVE_ROWS` rows, and LDS for two buffers.
+#[inline(always)]
+unsafe fn run<
+    const M: usize,
+    const THREADS: usize,
+    const WAVES: usize,
+    const WAVE_ROWS: usize,
+    const PIECES: usize,
+>(
+    product: Product<f32, f32>,
+) {
+    // SAFETY: the caller promises this number of threads.
+    let thread = unsafe { arch::thread::<THREADS>() };
+    let mut sums = Sums::<M>::of::<THREADS, WAVES, WAVE_ROWS>(thread);
     if let Some((a, b)) = product.factors() {
-        let (read_a, read_b) = loaders(a, b, thread);
+        let (read_a, read_b) = loaders::<THREADS, PIECES>(a, b, thread);
         let buffers = arch::launch_lds::<Operands<TileA, TileB>>();
         // SAFETY: the LDS has room for two buffers, by the assertion above and the caller's promise, and
         // nothing else uses them.
