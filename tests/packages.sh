@@ -6,7 +6,7 @@
 # STABLE names another stable toolchain of rustup than `stable`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS FERROWAVE_DEVICE FERROWAVE_HIP_LIBRARY FERROWAVE_KERNELS
+unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS FERROWAVE_GPUS FERROWAVE_DEVICE FERROWAVE_HIP_LIBRARY FERROWAVE_KERNELS
 target=${CARGO_TARGET_DIR:-target}
 most_bytes=10000000
 channel=$(sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
