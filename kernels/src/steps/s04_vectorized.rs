@@ -38,11 +38,6 @@
 //! **Edges.** A tile that is in the matrix is loaded without a check for each piece. In a tile that overhangs, a
 //! piece that is in the matrix is still one load, and elements outside are zero.
 
-#![expect(
-    clippy::needless_range_loop,
-    reason = "loops over iterators unroll too late, and leave the registers in memory"
-)]
-
 use super::Product;
 use crate::{
     arch,
