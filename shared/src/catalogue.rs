@@ -62,6 +62,11 @@ pub enum Variant {
     MfmaPingpongLines,
     /// [`MfmaPingpongSmall`](Self::MfmaPingpongSmall) with stages of 128 bytes along k.
     MfmaPingpongSmallLines,
+    /// [`MfmaPingpong`](Self::MfmaPingpong) with 160 × 256 tiles, for problems that 256 × 256 tiles divide unevenly among the
+    /// compute units.
+    MfmaPingpong160x256,
+    /// [`MfmaPingpong`](Self::MfmaPingpong) with 224 × 256 tiles, for the same.
+    MfmaPingpong224x256,
     /// One wave per SIMD, with loads interleaved between the matrix instructions.
     MfmaInterleaved,
     /// Several workgroups share a tile, each with a part of k.
@@ -112,6 +117,8 @@ impl Variant {
             Self::MfmaPingpongSmall => "mfma_pingpong_small",
             Self::MfmaPingpongLines => "mfma_pingpong_lines",
             Self::MfmaPingpongSmallLines => "mfma_pingpong_small_lines",
+            Self::MfmaPingpong160x256 => "mfma_pingpong_160x256",
+            Self::MfmaPingpong224x256 => "mfma_pingpong_224x256",
             Self::MfmaInterleaved => "mfma_interleaved",
             Self::SplitK => "split_k",
             Self::StreamK => "stream_k",
@@ -156,6 +163,8 @@ impl Variant {
             | Self::MfmaPingpongSmall
             | Self::MfmaPingpongLines
             | Self::MfmaPingpongSmallLines
+            | Self::MfmaPingpong160x256
+            | Self::MfmaPingpong224x256
             | Self::MfmaInterleaved
             | Self::SplitK
             | Self::StreamK
@@ -651,6 +660,22 @@ const PINGPONG: Step = Step {
     stages: 2,
     round: 2,
     ..WIDE
+};
+
+/// [`Variant::MfmaPingpong160x256`]: 1 × 8 waves of 160 × 32.
+const PINGPONG_160X256: Step = Step {
+    variant: Variant::MfmaPingpong160x256,
+    tile: (160, 256),
+    waves: (1, 8),
+    ..PINGPONG
+};
+
+/// [`Variant::MfmaPingpong224x256`]: 1 × 8 waves of 224 × 32.
+const PINGPONG_224X256: Step = Step {
+    variant: Variant::MfmaPingpong224x256,
+    tile: (224, 256),
+    waves: (1, 8),
+    ..PINGPONG
 };
 
 /// [`Variant::MfmaPingpongLines`].

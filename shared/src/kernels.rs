@@ -84,6 +84,13 @@ macro_rules! for_each_kernel {
                 gemm_mfma_pingpong_small_lines_fp8: PINGPONG_SMALL_LINES, FP8, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_mxfp8: PINGPONG_SMALL_LINES, MXFP8, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_mxfp4: PINGPONG_SMALL_LINES, MXFP4, ["gfx950"];
+                gemm_mfma_pingpong_160x256_f32: PINGPONG_160X256, F32, ["gfx908", "gfx90a"];
+                gemm_mfma_pingpong_160x256_f16: PINGPONG_160X256, F16, ["gfx908", "gfx90a"];
+                gemm_mfma_pingpong_160x256_bf16: PINGPONG_160X256, BF16, ["gfx908", "gfx90a"];
+                gemm_mfma_pingpong_160x256_i8: PINGPONG_160X256, I8, ["gfx908", "gfx90a"];
+                gemm_mfma_pingpong_224x256_xf32: PINGPONG_224X256, XF32, ["gfx942"];
+                gemm_mfma_pingpong_224x256_f16: PINGPONG_224X256, F16, ["gfx942"];
+                gemm_mfma_pingpong_224x256_bf16: PINGPONG_224X256, BF16, ["gfx942"];
                 gemm_mfma_interleaved_f32: INTERLEAVED, F32, ["gfx908", "gfx90a", "gfx942", "gfx950"];
                 gemm_mfma_interleaved_xf32: INTERLEAVED, XF32, ["gfx942"];
                 gemm_mfma_interleaved_f16: INTERLEAVED, F16, ["gfx908", "gfx90a", "gfx942", "gfx950"];

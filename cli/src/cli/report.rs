@@ -119,7 +119,7 @@ const STANDARD: [i64; 4] = [128, 256, 512, 1024];
 const LARGE: i64 = 4096;
 /// The kernels that are estimated at that size by default: those whose ideas show there. Estimating all kernels would
 /// take longer than the rest of the report.
-const AT_LARGE: [&str; 14] = [
+const AT_LARGE: [&str; 16] = [
     "naive",
     "register_tiled",
     "vectorized",
@@ -128,6 +128,8 @@ const AT_LARGE: [&str; 14] = [
     "mfma_fragment",
     "mfma_wide",
     "mfma_pingpong",
+    "mfma_pingpong_160x256",
+    "mfma_pingpong_224x256",
     "mfma_interleaved",
     "split_k",
     "stream_k",

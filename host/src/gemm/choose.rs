@@ -376,6 +376,8 @@ const fn reach(variant: Variant) -> f64 {
         Variant::MfmaPingpongSmall => 62.0,
         Variant::MfmaPingpongSmallLines => 63.0,
         Variant::MfmaInterleaved | Variant::WmmaInterleaved => 68.0,
+        // Below the step that they are made of, as above.
+        Variant::MfmaPingpong160x256 | Variant::MfmaPingpong224x256 => 71.0,
         Variant::MfmaPingpong => 72.0,
         Variant::MfmaPingpongLines => 73.0,
         // A variant that this rule does not know yet.

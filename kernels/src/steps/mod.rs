@@ -218,6 +218,13 @@ macro_rules! step {
     (PINGPONG_SMALL, $row:ty) => {
         s14_mfma_pingpong::run::<$row>
     };
+    // Other tiles of step 14.
+    (PINGPONG_160X256, $row:ty) => {
+        s14_mfma_pingpong::run::<$row>
+    };
+    (PINGPONG_224X256, $row:ty) => {
+        s14_mfma_pingpong::run::<$row>
+    };
     (PINGPONG_LINES, $row:ty) => {
         s14_mfma_pingpong_lines::run::<$row>
     };

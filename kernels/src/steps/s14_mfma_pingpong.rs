@@ -34,6 +34,13 @@
 //! s mod 2 is read in slots 2s and 2s + 1 and written, with stage s + 2, in slots 2s + 2 and 2s + 3. Rows are
 //! swizzled as in step 12.
 //!
+//! **Other tiles.** 2048 × 2048 has 64 tiles of 256 × 256 and 256 of 128 × 128, for 104 compute units of MI210. It has 104 of
+//! 160 × 256: one for each unit. 4096 × 4096 has 256 tiles of 256 × 256 for 304 compute units of MI300X, and 304 of
+//! 224 × 256. Five and seven blocks are no power of two, so that a wave has all rows of the tile: 1 × 8 waves of 160 × 32 or
+//! 224 × 32. A wave then reads 5 + 1 operands for 5 products, or 7 + 1 for 7, more than 4 + 2 for 8; reads still take less
+//! time than the products of the other half, except in types of 8 bits on gfx942. The 512 threads load two units of A each, as
+//! for 256 rows: LDS has room for the others, which are those of the last row again and not multiplied.
+//!
 //! **Edges.** The loop takes two stages per round. The rest of k, and tiles that cannot be loaded in whole
 //! units, go through [`BlockGemm::rest`].
 #![expect(
