@@ -47,7 +47,7 @@ use crate::{
         lds::{LdsTile, Operands, Vacant},
         registers::{RegisterTile, ScatteredTile},
         swizzle::PiecesOfColumns,
-        vector_loader::VectorLoader,
+        vector_loader::{self, VectorLoader},
     },
 };
 use ferrowave_shared::{BlockTile, catalogue::VECTORIZED_F32 as ROW};
@@ -61,12 +61,6 @@ pub(super) type TileA = LdsTile<f32, { TILE.k }, { TILE.m }, { TILE.m }, PiecesO
 pub(super) type TileB = LdsTile<f32, { TILE.k }, { TILE.n }, { TILE.n }, PiecesOfColumns>;
 const _: () = assert!(size_of::<Operands<TileA, TileB>>() == ROW.lds_bytes);
 
-/// The loaders of `PIECES` pieces of a tile per thread.
-type LoaderA<const PIECES: usize> =
-    VectorLoader<f32, PiecesOfColumns, { TILE.k }, { TILE.m }, PIECES>;
-type LoaderB<const PIECES: usize> =
-    VectorLoader<f32, PiecesOfColumns, { TILE.k }, { TILE.n }, PIECES>;
-
 /// Computes 8 × 8 elements of C per thread, by accesses of 128 bits.
 ///
 /// # Safety
@@ -77,13 +71,14 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
     let thread = unsafe { arch::thread::<THREADS>() };
     let mut sums = Sums::<8>::of::<THREADS, 4, 2>(thread);
     if let Some((a, b)) = product.factors() {
-        let (read_a, read_b) = loaders::<THREADS, 1>(a, b, thread);
+        let mut load = Loaders::<1>::new(a, b, thread);
         // SAFETY: the LDS has room for the tiles, by the assertion above and the caller's promise,
         // and nothing else uses it.
         let mut lds =
             unsafe { Vacant::<TileA, TileB, _>::new(arch::launch_lds(), arch::Workgroup) };
         for k in (0..a.columns()).step_by(TILE.k) {
-            let tiles = lds.put(read_a.fetch(k), read_b.fetch(k));
+            let (a, b) = load.fetch(k);
+            let tiles = lds.put(a, b);
             sums.add_product(tiles.operands());
             lds = tiles.vacate();
         }
@@ -92,18 +87,47 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
     unsafe { sums.store(&product) };
 }
 
-/// The loaders of a thread's pieces of both operands.
-#[inline(always)]
-pub(super) fn loaders<const THREADS: usize, const PIECES: usize>(
-    a: Input<f32>,
-    b: Input<f32>,
-    thread: Thread<THREADS>,
-) -> (LoaderA<PIECES>, LoaderB<PIECES>) {
-    (
-        VectorLoader::new(a.transposed(), thread),
-        VectorLoader::new(b, thread),
-    )
+/// A thread's `PIECES` pieces of each operand's tiles.
+pub(super) struct Loaders<const PIECES: usize> {
+    a: VectorLoader<f32, PiecesOfColumns, { TILE.k }, { TILE.m }, PIECES>,
+    b: VectorLoader<f32, PiecesOfColumns, { TILE.k }, { TILE.n }, PIECES>,
+    /// The tiles that end at or before this k are whole.
+    whole: u32,
 }
+
+impl<const PIECES: usize> Loaders<PIECES> {
+    #[inline(always)]
+    pub(super) fn new<const THREADS: usize>(
+        a: Input<f32>,
+        b: Input<f32>,
+        thread: Thread<THREADS>,
+    ) -> Self {
+        let a = VectorLoader::new(a.transposed(), thread);
+        let b = VectorLoader::new(b, thread);
+        let whole = a.whole().min(b.whole());
+        Self { a, b, whole }
+    }
+
+    /// Loads the pieces of the tiles that begin at `k`. Elements outside the matrices are zero.
+    #[inline(always)]
+    pub(super) fn fetch(
+        &mut self,
+        k: u32,
+    ) -> (Pieces<{ TILE.m }, PIECES>, Pieces<{ TILE.n }, PIECES>) {
+        // One branch for both. With one each, the compiler would wait for A's pieces before it loads B's, into registers
+        // in which its other path may have loads under way.
+        if k + TILE.k as u32 <= self.whole {
+            // SAFETY: both are whole.
+            unsafe { (self.a.fetch_whole(k), self.b.fetch_whole(k)) }
+        } else {
+            (self.a.fetch(k), self.b.fetch(k))
+        }
+    }
+}
+
+/// A thread's pieces of a tile with `W` rows of A or columns of B.
+type Pieces<const W: usize, const PIECES: usize> =
+    vector_loader::Pieces<f32, PiecesOfColumns, { TILE.k }, W, PIECES>;
 
 /// A thread's sums, `M` × 8, and their place in C's tile.
 pub(super) struct Sums<const M: usize> {

@@ -27,8 +27,8 @@
 //! a wave issues weighs more. With 16 × 8 elements, 128 threads compute the same tile in 1 × 2 groups of 64: a thread's
 //! first row is 4 ⌊l / 8⌋, and it has four blocks of rows, 32 apart. For each p it reads four pieces of A and two of B for
 //! 128 multiply-adds, three quarters of the reads with 8 × 8, and a wave does everything else once for twice the
-//! multiply-adds. The price is some 200 registers. The register file of larger GPUs, 1,536 per lane of a SIMD, has room
-//! for seven such waves.
+//! multiply-adds. The price is some 190 registers. The register file of larger GPUs, 1,536 per lane of a SIMD, has room
+//! for eight such waves.
 //!
 //! **LDS.** 2 buffers of step 4's tiles: 16,384 bytes, without bank conflicts, as in step 4. With 16 × 8, the lanes that
 //! are served together read the same rows and columns as with 8 × 8, since a thread's blocks are as far apart.
@@ -38,7 +38,7 @@
 
 use super::{
     Product,
-    s04_vectorized::{Sums, TileA, TileB, loaders},
+    s04_vectorized::{Loaders, Sums, TileA, TileB},
 };
 use crate::{
     arch,
@@ -101,7 +101,7 @@ unsafe fn run<
     let thread = unsafe { arch::thread::<THREADS>() };
     let mut sums = Sums::<M>::of::<THREADS, WAVES, WAVE_ROWS>(thread);
     if let Some((a, b)) = product.factors() {
-        let (read_a, read_b) = loaders::<THREADS, PIECES>(a, b, thread);
+        let mut load = Loaders::<PIECES>::new(a, b, thread);
         let buffers = arch::launch_lds::<Operands<TileA, TileB>>();
         // SAFETY: the LDS has room for two buffers, by the assertion above and the caller's promise, and
         // nothing else uses them.
@@ -111,13 +111,12 @@ unsafe fn run<
                 Vacant::new(buffers.add(1), arch::Workgroup),
             )
         };
-        let fetch = |k| (read_a.fetch(k), read_b.fetch(k));
-        let (first_a, first_b) = fetch(0);
+        let (first_a, first_b) = load.fetch(0);
         let mut tiles = vacant.put(first_a, first_b);
-        let mut next = fetch(TILE_K);
+        let mut next = load.fetch(TILE_K);
         for k in (0..a.columns()).step_by(ROW.tile.k) {
             let written = other.write(next.0, next.1);
-            next = fetch(k + 2 * TILE_K);
+            next = load.fetch(k + 2 * TILE_K);
             // Right before the barrier. Otherwise the compiler moves the multiply-adds, but not the reads of
             // their operands, behind the branches of `write` and `fetch`, and runs out of registers.
             sums.add_product(tiles.operands());

@@ -127,14 +127,13 @@ impl<T: Scalar> Input<T> {
         }
     }
 
-    /// The [piece](Self::piece) at `(first + row, column)`, where `first` is uniform.
+    /// The [piece](Self::piece) that is `bytes` behind the element `(first, 0)`, where `first` is uniform.
     ///
     /// # Safety
-    /// All four exist, and `(row, column)` is [near](Self::is_near).
+    /// All four elements exist.
     #[inline(always)]
-    pub unsafe fn near_piece(&self, first: u32, row: u32, column: u32) -> [T; 4] {
-        let bytes = self.near_bytes(row, column);
-        // SAFETY: as in `piece` and `near`.
+    pub unsafe fn near_piece(&self, first: u32, bytes: u32) -> [T; 4] {
+        // SAFETY: as in `piece`.
         unsafe {
             let start = self.start.add(self.strides.offset(first, 0));
             start
@@ -175,9 +174,9 @@ impl<T: Scalar> Input<T> {
         unsafe { *self.start.byte_add(bytes as usize) }
     }
 
-    /// The byte offset of a near element.
+    /// The byte offset of a [near](Self::is_near) element.
     #[inline(always)]
-    fn near_bytes(&self, row: u32, column: u32) -> u32 {
+    pub fn near_bytes(&self, row: u32, column: u32) -> u32 {
         let [down, right] = [self.strides.row, self.strides.column].map(|stride| stride as u32);
         let elements = row
             .wrapping_mul(down)

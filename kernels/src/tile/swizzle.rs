@@ -13,6 +13,9 @@ pub trait Swizzle {
     /// Whether four columns that begin at a multiple of four stay contiguous.
     const KEEPS_PIECES: bool;
 
+    /// Whether four rows that begin at a multiple of four are permuted alike.
+    const KEEPS_COLUMNS: bool;
+
     /// What the columns of a row are XORed with: below [`REACH`](Self::REACH).
     fn mask(row: u32) -> u32;
 
@@ -32,6 +35,7 @@ pub struct Straight;
 impl Swizzle for Straight {
     const REACH: usize = 1;
     const KEEPS_PIECES: bool = true;
+    const KEEPS_COLUMNS: bool = true;
 
     #[inline(always)]
     fn mask(_: u32) -> u32 {
@@ -49,6 +53,7 @@ pub struct SixteenRows;
 impl Swizzle for SixteenRows {
     const REACH: usize = 64;
     const KEEPS_PIECES: bool = false;
+    const KEEPS_COLUMNS: bool = false;
 
     #[inline(always)]
     fn mask(row: u32) -> u32 {
@@ -65,6 +70,7 @@ pub struct FourRows;
 impl Swizzle for FourRows {
     const REACH: usize = 32;
     const KEEPS_PIECES: bool = true;
+    const KEEPS_COLUMNS: bool = false;
 
     #[inline(always)]
     fn mask(row: u32) -> u32 {
@@ -80,6 +86,7 @@ pub struct PiecesOfColumns;
 impl Swizzle for PiecesOfColumns {
     const REACH: usize = 64;
     const KEEPS_PIECES: bool = true;
+    const KEEPS_COLUMNS: bool = true;
 
     #[inline(always)]
     fn mask(row: u32) -> u32 {
@@ -101,6 +108,9 @@ mod tests {
                 for &[a, b, c, d] in pieces {
                     assert_eq!((a % 4, b, c, d), (0, a + 1, a + 2, a + 3));
                 }
+            }
+            if X::KEEPS_COLUMNS {
+                assert_eq!(X::mask(row), X::mask(row / 4 * 4));
             }
             for group in places.chunks_mut(X::REACH) {
                 group.sort_unstable();

@@ -42,10 +42,12 @@ pub struct VectorLoader<T, X, const K: usize, const W: usize, const PIECES: usiz
     input: Input<T>,
     thread: u32,
     threads: u32,
-    /// Row and column of each piece's first element in the tile.
-    places: [(u32, u32); PIECES],
-    /// Tiles are [near](Input::is_near).
-    is_near: bool,
+    /// The offset of each piece in a near tile, in bytes of global memory.
+    offsets: [u32; PIECES],
+    /// The same in LDS, in elements.
+    positions: [u32; PIECES],
+    /// See [`whole`](Self::whole).
+    whole: u32,
     swizzle: PhantomData<X>,
 }
 
@@ -66,12 +68,24 @@ impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES: usize>
             );
         }
         let (thread, threads) = (thread.number(), THREADS as u32);
+        let places = Self::places(&input, thread, threads);
+        let (mut offsets, mut positions) = ([0; PIECES], [0; PIECES]);
+        for i in 0..PIECES {
+            let (row, column) = places[i];
+            offsets[i] = input.near_bytes(row, column);
+            positions[i] = LdsTile::<T, K, W, W, X>::position(row, column) as u32;
+        }
         Self {
             input,
             thread,
             threads,
-            places: Self::places(&input, thread, threads),
-            is_near: input.is_near(K as u32, W as u32),
+            offsets,
+            positions,
+            whole: if input.is_near(K as u32, W as u32) && W as u32 <= input.columns() {
+                input.rows()
+            } else {
+                0
+            },
             swizzle: PhantomData,
         }
     }
@@ -92,18 +106,34 @@ impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES: usize>
         places
     }
 
+    /// The tiles that end at or before this row are whole: they are in the matrix, and [near](Input::is_near). Uniform.
+    #[inline(always)]
+    pub fn whole(&self) -> u32 {
+        self.whole
+    }
+
+    /// Loads the pieces of the tile that begins at row `k`.
+    ///
+    /// # Safety
+    /// The tile is [whole](Self::whole).
+    #[inline(always)]
+    pub unsafe fn fetch_whole(&mut self, k: u32) -> Pieces<T, X, K, W, PIECES> {
+        let mut pieces = [[T::ZERO; 4]; PIECES];
+        for i in 0..PIECES {
+            // Opaque, so that it is zero-extended where it is used. Otherwise that is done before the loop, and the compiler
+            // no longer sees that a scalar address with an offset of 32 bits will do.
+            self.offsets[i] = crate::opaque(self.offsets[i]);
+            // SAFETY: the tile is in the matrix, and the piece in the tile.
+            pieces[i] = unsafe { self.input.near_piece(k, self.offsets[i]) };
+        }
+        self.with(pieces)
+    }
+
     /// Loads the pieces of the tile that begins at row `k`. Elements outside the matrix are zero.
     #[inline(always)]
     pub fn fetch(&self, k: u32) -> Pieces<T, X, K, W, PIECES> {
         let mut pieces = [[T::ZERO; 4]; PIECES];
-        // Uniform, so that tiles that do not overhang cost one scalar branch.
-        if self.is_near && self.input.contains((k, 0), K as u32, W as u32) {
-            for i in 0..PIECES {
-                let (row, column) = self.places[i];
-                // SAFETY: the tile is in the matrix, and the piece in the tile.
-                pieces[i] = unsafe { self.input.near_piece(k, row, column) };
-            }
-        } else if k < self.input.rows() {
+        if k < self.input.rows() {
             // Computed again behind an opaque zero: few tiles overhang, and without it their places would stay in
             // registers throughout the loop.
             let thread = self.thread + crate::opaque_zero();
@@ -113,9 +143,15 @@ impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES: usize>
                 pieces[i] = self.overhanging(k + row, column);
             }
         }
+        self.with(pieces)
+    }
+
+    /// The thread's share of a tile.
+    #[inline(always)]
+    fn with(&self, pieces: [[T; 4]; PIECES]) -> Pieces<T, X, K, W, PIECES> {
         Pieces {
             pieces,
-            places: self.places,
+            positions: self.positions,
             along_k: self.input.is_column_major(),
             swizzle: PhantomData,
         }
@@ -145,7 +181,7 @@ impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES: usize>
 /// A thread's share of a tile, in registers.
 pub struct Pieces<T, X, const K: usize, const W: usize, const PIECES: usize> {
     pieces: [[T; 4]; PIECES],
-    places: [(u32, u32); PIECES],
+    positions: [u32; PIECES],
     along_k: bool,
     swizzle: PhantomData<X>,
 }
@@ -158,21 +194,28 @@ unsafe impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES:
 
     #[inline(always)]
     unsafe fn write(self, tile: *mut Self::Tile) {
-        const { assert!(X::KEEPS_PIECES, "pieces must stay whole") }
+        const {
+            assert!(
+                X::KEEPS_PIECES && X::KEEPS_COLUMNS,
+                "pieces must stay whole, along rows and along columns"
+            );
+        }
         let elements = tile.cast::<T>();
         if self.along_k {
             for i in 0..PIECES {
-                let (row, column) = self.places[i];
-                for down in 0..4 {
-                    let position = Self::Tile::position(row + down as u32, column);
-                    // SAFETY: the element is in the tile, and the caller excludes all other accesses.
+                // The last row first: both branches would end with a store of the piece's last element otherwise, which
+                // the compiler would move behind them, and the other branch's store would be one of three elements.
+                for up in 0..4 {
+                    let down = 3 - up;
+                    let position = self.positions[i] as usize + down * W;
+                    // SAFETY: the element is in the tile, as four rows that begin at a multiple of four are swizzled
+                    // alike, and the caller excludes all other accesses.
                     unsafe { elements.add(position).write(self.pieces[i][down]) };
                 }
             }
         } else {
             for i in 0..PIECES {
-                let (row, column) = self.places[i];
-                let position = Self::Tile::position(row, column);
+                let position = self.positions[i] as usize;
                 // SAFETY: as above for the piece. It is aligned, since its column, the tile and its rows are.
                 unsafe {
                     elements
@@ -214,11 +257,17 @@ mod tests {
         let input = unsafe { Input::new(memory.as_ptr(), rows as u32, columns as u32, strides) };
         let mut tile = Box::<Tile>::new_uninit();
         for number in Index::<256>::all() {
-            // SAFETY: each number is used once, and nothing else accesses the tile meanwhile.
+            // SAFETY: each number is used once, nothing else accesses the tile meanwhile, and only whole tiles are
+            // fetched as such.
             unsafe {
-                let reader =
+                let mut reader =
                     VectorLoader::<_, PiecesOfColumns, K, W, 1>::new(input, Thread::new(number));
-                reader.fetch(k).write(tile.as_mut_ptr());
+                let pieces = if k + K as u32 <= reader.whole() {
+                    reader.fetch_whole(k)
+                } else {
+                    reader.fetch(k)
+                };
+                pieces.write(tile.as_mut_ptr());
             }
         }
         // SAFETY: the shares of all threads make up the tile.
