@@ -27,6 +27,14 @@ pub(crate) const LDS_BANKS: usize = if cfg!(ferrowave_gpu = "gfx950") {
     32
 };
 
+/// Bytes of a line of the vector L1 cache (`Gpu::line_bytes`).
+pub(crate) const LINE_BYTES: usize =
+    if cfg!(any(ferrowave_gpu = "gfx908", ferrowave_gpu = "gfx90a")) {
+        64
+    } else {
+        128
+    };
+
 pub(crate) use ids::{readfirstlane, thread, thread_2d, thread_and_wave, workgroup};
 pub(crate) use lds::{
     Workgroup, barrier, interleave, interleave_store, launch_lds, sched_barrier,

@@ -89,18 +89,38 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize, const K_GROUPS: u
     /// The position of unit `unit` of row `row` in a block of sums whose rows have `units` units, in an LDS of `BANKS`
     /// banks of 4 bytes.
     ///
+    /// `beside` is the block's [`beside`](Self::beside).
+    ///
     /// A row of 8 units fills 32 banks. So without a swizzle, the same unit of all rows (with 64 banks, of every other row)
     /// is in the same 4 banks. The swizzle puts the same unit of 8 such rows into different banks. Of rows of 4 units, it
     /// does so if lanes write units. Otherwise lanes write and read whole neighbours, which are in different banks as they
     /// are.
     #[inline(always)]
-    pub const fn sum_position<const BANKS: usize>(units: u32, row: u32, unit: u32) -> u32 {
+    pub const fn sum_position<const BANKS: usize>(
+        units: u32,
+        row: u32,
+        unit: u32,
+        beside: u32,
+    ) -> u32 {
         const { assert!(BANKS == 32 || BANKS == 64) }
-        if units < 8 && !Self::SWAPPED {
-            return units * row + unit;
+        let unit = if units < 8 && !Self::SWAPPED {
+            unit
+        } else {
+            let rows_at_once = BANKS as u32 / (4 * units);
+            unit ^ (row / rows_at_once % units)
+        };
+        (units * row + unit) ^ beside
+    }
+
+    /// What positions in block number `number` of `blocks` (1, 2 or 4) that are stored together, side by side, are XORed with:
+    /// lanes that read a row of all these blocks, a unit or two units each, then use different banks. Found by trying all.
+    #[inline(always)]
+    pub const fn beside(number: u32, blocks: u32) -> u32 {
+        if blocks == 4 {
+            number % 2 + number / 2 * 12
+        } else {
+            13 * number
         }
-        let rows_at_once = BANKS as u32 / (4 * units);
-        units * row + (unit ^ (row / rows_at_once % units))
     }
 
     /// Writes a lane's sums to the block of sums at `block`: `EDGE` rows of 64 or 128 bytes, with their units at
@@ -113,6 +133,7 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize, const K_GROUPS: u
         lane: u32,
         sums: &[S; SUMS],
         block: *mut Unit,
+        beside: u32,
     ) {
         const {
             assert!(
@@ -137,7 +158,7 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize, const K_GROUPS: u
             } else {
                 (row_of_d, across / per_unit)
             };
-            let position = Self::sum_position::<BANKS>(units, row, unit);
+            let position = Self::sum_position::<BANKS>(units, row, unit, beside);
             // SAFETY: the unit is in the block, and the bytes written are in the unit.
             unsafe {
                 let unit = block.add(position as usize);
@@ -235,7 +256,12 @@ mod tests {
             let sums: [u32; 16] = core::array::from_fn(|register| register as u32 * 64 + lane);
             // SAFETY: the block is as large, and lanes come one after the other.
             unsafe {
-                LaneMap::<32, 2, 4>::stage_to_lds::<_, 16, BANKS>(lane, &sums, block.as_mut_ptr());
+                LaneMap::<32, 2, 4>::stage_to_lds::<_, 16, BANKS>(
+                    lane,
+                    &sums,
+                    block.as_mut_ptr(),
+                    0,
+                );
             };
         }
         block.into_iter().flat_map(Unit::to_array).collect()
@@ -248,7 +274,12 @@ mod tests {
             let sums = core::array::from_fn(|register| (register * 64) as f64 + f64::from(lane));
             // SAFETY: the block is as large, and lanes come one after the other.
             unsafe {
-                LaneMap::<16, 4, 1>::stage_to_lds::<_, 4, BANKS>(lane, &sums, block.as_mut_ptr());
+                LaneMap::<16, 4, 1>::stage_to_lds::<_, 4, BANKS>(
+                    lane,
+                    &sums,
+                    block.as_mut_ptr(),
+                    0,
+                );
             };
         }
         let halves = block.iter().flat_map(|unit| {
@@ -264,7 +295,7 @@ mod tests {
         for lane in 0..64 {
             let sums: [u32; 4] = core::array::from_fn(|register| register as u32 * 64 + lane);
             // SAFETY: the block is as large, and lanes come one after the other.
-            unsafe { F32x16x16x4::stage_to_lds::<_, 4, 32>(lane, &sums, block.as_mut_ptr()) };
+            unsafe { F32x16x16x4::stage_to_lds::<_, 4, 32>(lane, &sums, block.as_mut_ptr(), 0) };
         }
         block.into_iter().flat_map(Unit::to_array).collect()
     }
@@ -284,6 +315,7 @@ mod tests {
                     lane,
                     &sums,
                     block.as_mut_ptr(),
+                    0,
                 );
             };
         }
@@ -296,7 +328,8 @@ mod tests {
         for i in 0..32 {
             for j in 0..32 {
                 let (register, lane) = (4 * (i / 8) + i % 4, 32 * (i / 4 % 2) + j);
-                let position = 4 * LaneMap::<32, 2, 4>::sum_position::<BANKS>(8, j, i / 4) + i % 4;
+                let position =
+                    4 * LaneMap::<32, 2, 4>::sum_position::<BANKS>(8, j, i / 4, 0) + i % 4;
                 assert_eq!(block[position as usize], 64 * register + lane);
             }
         }
@@ -307,7 +340,8 @@ mod tests {
         for i in 0..16 {
             for j in 0..16 {
                 let (register, lane) = (i / 4, 16 * (i % 4) + j);
-                let position = 2 * LaneMap::<16, 4, 1>::sum_position::<BANKS>(8, i, j / 2) + j % 2;
+                let position =
+                    2 * LaneMap::<16, 4, 1>::sum_position::<BANKS>(8, i, j / 2, 0) + j % 2;
                 assert_eq!(block[position as usize], f64::from(64 * register + lane));
             }
         }
@@ -318,7 +352,7 @@ mod tests {
         for i in 0..16 {
             for j in 0..16 {
                 let (register, lane) = (i % 4, 16 * (i / 4) + j);
-                let position = 4 * F32x16x16x4::sum_position::<32>(4, j, i / 4) + i % 4;
+                let position = 4 * F32x16x16x4::sum_position::<32>(4, j, i / 4, 0) + i % 4;
                 assert_eq!(block[position as usize], 64 * register + lane);
             }
         }
@@ -331,7 +365,7 @@ mod tests {
         for i in 0..16 {
             for j in 0..16 {
                 let (register, lane) = (i / 2, 16 * (i % 2) + j);
-                let position = 4 * Rdna3::sum_position::<32>(4, i, j / 4) + j % 4;
+                let position = 4 * Rdna3::sum_position::<32>(4, i, j / 4, 0) + j % 4;
                 assert_eq!(block[position as usize], 32 * register + lane);
             }
         }
@@ -346,7 +380,7 @@ mod tests {
         for i in 0..16 {
             for j in 0..16 {
                 let (register, lane) = (i % 8, 16 * (i / 8) + j);
-                let position = 4 * Rdna4::sum_position::<32>(4, j, i / 4) + i % 4;
+                let position = 4 * Rdna4::sum_position::<32>(4, j, i / 4, 0) + i % 4;
                 assert_eq!(block[position as usize], 32 * register + lane);
             }
         }
@@ -381,7 +415,7 @@ mod tests {
         }
         for first in (0..32).step_by(8) {
             let position = LaneMap::<32, 2, 4>::sum_position::<BANKS>;
-            let read = |lane| 16 * position(8, first + lane / 8, lane % 8) as usize;
+            let read = |lane| 16 * position(8, first + lane / 8, lane % 8, 0) as usize;
             assert_eq!(degree(BANKS, Access::Read(16), read), 1);
         }
     }
@@ -393,7 +427,7 @@ mod tests {
         let block = block_of_runs();
         let written = |lane| address(&block, lane);
         assert_eq!(degree(32, Access::Write(16), written), 1);
-        let read = |lane| 16 * F32x16x16x4::sum_position::<32>(4, lane / 4, lane % 4) as usize;
+        let read = |lane| 16 * F32x16x16x4::sum_position::<32>(4, lane / 4, lane % 4, 0) as usize;
         assert_eq!(degree(32, Access::Read(16), read), 1);
         // Two waves of 32 lanes, the second in the place of the upper half of one of 64.
         let block = block_wmma::<1, 1>();
@@ -408,9 +442,47 @@ mod tests {
         }
         for position in [Rdna3::sum_position::<32>, Rdna4::sum_position::<32>] {
             for first in [0, 8] {
-                let read = |lane| 16 * position(4, first + lane % 32 / 4, lane % 4) as usize;
+                let read = |lane| 16 * position(4, first + lane % 32 / 4, lane % 4, 0) as usize;
                 assert_eq!(degree(32, Access::Read(16), read), 1);
             }
+        }
+    }
+
+    /// Sums of `blocks` side by side: a lane reads one unit of a row, or `at_once` of 16-bit elements of C, one after the other.
+    fn check_rows_of_blocks<const BANKS: usize>(
+        position: fn(u32, u32, u32, u32) -> u32,
+        units: u32,
+        blocks: u32,
+        at_once: u32,
+    ) {
+        let edge = 4 * units;
+        let lanes_of_a_row = blocks * units / at_once;
+        for number in 0..at_once {
+            for first_row in (0..edge).step_by((64 / lanes_of_a_row) as usize) {
+                let read = |lane| {
+                    let unit = lane % lanes_of_a_row * at_once + number;
+                    let (row, block) = (first_row + lane / lanes_of_a_row, unit / units);
+                    let beside = LaneMap::<32, 2, 4>::beside(block, blocks);
+                    let position = position(units, row % edge, unit % units, beside);
+                    16 * (block * edge * units + position) as usize
+                };
+                assert_eq!(degree(BANKS, Access::Read(16), read), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_side_by_side_are_read_without_bank_conflicts() {
+        for (blocks, at_once) in [(2, 1), (2, 2), (4, 2)] {
+            if blocks == 2 {
+                type Large = LaneMap<32, 2, 4>;
+                check_rows_of_blocks::<32>(Large::sum_position::<32>, 8, blocks, at_once);
+                check_rows_of_blocks::<64>(Large::sum_position::<64>, 8, blocks, at_once);
+            }
+            check_rows_of_blocks::<32>(F32x16x16x4::sum_position::<32>, 4, blocks, at_once);
+            check_rows_of_blocks::<64>(F32x16x16x4::sum_position::<64>, 4, blocks, at_once);
+            check_rows_of_blocks::<32>(Rdna3::sum_position::<32>, 4, blocks, at_once);
+            check_rows_of_blocks::<32>(Rdna4::sum_position::<32>, 4, blocks, at_once);
         }
     }
 

@@ -68,14 +68,17 @@ pub trait Multiply {
     fn multiply(part: usize, a: Self::Operand, b: Self::Operand, sums: Self::Sums) -> Self::Sums;
 
     /// The position of unit `unit` of row `row` in a block of sums in LDS: [`LaneMap::sum_position`] for the GPU's banks.
-    fn sum_position(row: u32, unit: u32) -> u32;
+    fn sum_position(row: u32, unit: u32, beside: u32) -> u32;
 
     /// Writes a lane's sums to the block of sums at `block`: `EDGE` rows of `SUM_UNITS` units, at
     /// [`sum_position`](Self::sum_position).
     ///
     /// # Safety
     /// `block` points to `SUM_UNITS · EDGE` units, and no other thread writes the part of this `lane`.
-    unsafe fn stage_to_lds(lane: u32, sums: &Self::Sums, block: *mut Unit);
+    unsafe fn stage_to_lds(lane: u32, sums: &Self::Sums, block: *mut Unit, beside: u32);
+
+    /// [`LaneMap::beside`].
+    fn beside(number: u32, blocks: u32) -> u32;
 }
 
 /// Makes the type of a product of blocks from the element types of A and B and of C, a lane's sums, their lane map, the
@@ -126,14 +129,21 @@ macro_rules! product {
             }
 
             #[inline(always)]
-            fn sum_position(row: u32, unit: u32) -> u32 {
-                <$map>::sum_position::<{ arch::LDS_BANKS }>(Self::SUM_UNITS, row, unit)
+            fn sum_position(row: u32, unit: u32, beside: u32) -> u32 {
+                <$map>::sum_position::<{ arch::LDS_BANKS }>(Self::SUM_UNITS, row, unit, beside)
             }
 
             #[inline(always)]
-            unsafe fn stage_to_lds(lane: u32, sums: &Self::Sums, block: *mut Unit) {
+            fn beside(number: u32, blocks: u32) -> u32 {
+                <$map>::beside(number, blocks)
+            }
+
+            #[inline(always)]
+            unsafe fn stage_to_lds(lane: u32, sums: &Self::Sums, block: *mut Unit, beside: u32) {
                 // SAFETY: as the caller promises.
-                unsafe { <$map>::stage_to_lds::<_, $sums, { arch::LDS_BANKS }>(lane, sums, block) };
+                unsafe {
+                    <$map>::stage_to_lds::<_, $sums, { arch::LDS_BANKS }>(lane, sums, block, beside);
+                }
             }
         }
     };

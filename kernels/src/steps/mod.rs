@@ -149,6 +149,7 @@ macro_rules! entries {
                     type N = Len<{ SHARES.n }>;
                     type AVecs = Len<{ SHARES.a_vecs }>;
                     type BVecs = Len<{ SHARES.b_vecs }>;
+                    const BESIDE: usize = SHARES.beside;
                     const LDS_ROWS: (usize, usize) = SHARES.lds_rows;
                     const IS_PADDED: bool = SHARES.is_padded;
                     type Scales = Len<{ SHARES.scales }>;

@@ -533,6 +533,19 @@ impl<T: Stored> Plain<T> {
         }
     }
 
+    /// The same for two units of sums of four bytes each, one run.
+    ///
+    /// # Safety
+    /// As [`store_unit`](Self::store_unit).
+    #[inline(always)]
+    pub unsafe fn store_units(&self, row: u32, column: u32, sums: [*const [T::Sum; 4]; 2]) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let ([a, b, c, d], [e, f, g, h]) = (sums[0].read(), sums[1].read());
+            self.store_run(row, column, [a, b, c, d, e, f, g, h]);
+        }
+    }
+
     /// Scales and stores a run that begins at `(row, column)` of the fragment.
     ///
     /// # Safety

@@ -1,6 +1,10 @@
-//! The epilogue: sums go to C through LDS, one block at a time. In registers, neighbouring lanes hold different rows of
-//! C (f64 and WMMA of RDNA 3: neighbours in a row); from LDS, 8 neighbouring lanes (WMMA: 4) store a whole row of the
-//! block, a unit each. Small blocks pass a row of them at a time: a wave waits for LDS less often so.
+//! The epilogue: sums go to C through LDS. In registers, neighbouring lanes hold different rows of C (f64 and WMMA of RDNA 3:
+//! neighbours in a row); from LDS, neighbouring lanes store a whole row.
+//!
+//! If the sums are only scaled and the tile is whole, blocks that are side by side pass together, as many as make a row of a
+//! cache line of C: a part of a line takes caches as long as all of it. A lane then stores 16 bytes, two units of sums of
+//! 16-bit elements. Otherwise blocks pass one at a time, a unit per lane, or small ones a row of blocks at a time: a wave waits
+//! for LDS less often so.
 
 use super::{BlockGemm, Config, Element, Output, Product};
 use crate::{
@@ -23,6 +27,14 @@ impl<C: Config> BlockGemm<C> {
     const SUM_UNITS: u32 = C::Multiply::SUM_UNITS;
     /// Rows of a block of sums that a wave reads from LDS in one access, a unit per lane.
     const ROWS_AT_ONCE: u32 = C::Multiply::LANES as u32 / Self::SUM_UNITS;
+    /// Units of sums that a lane stores together: of blocks side by side, 16 bytes of C.
+    const PLAIN_UNITS: u32 = if C::BESIDE > 1 {
+        (size_of::<Sum<C>>() / size_of::<Output<C>>()) as u32
+    } else {
+        1
+    };
+    /// Lanes that store a row of the blocks that are stored together.
+    const PLAIN_LANES: u32 = C::BESIDE as u32 * Self::SUM_UNITS / Self::PLAIN_UNITS;
 
     /// Updates C with the sums.
     ///
@@ -30,7 +42,7 @@ impl<C: Config> BlockGemm<C> {
     /// No other workgroup updates this tile, and all threads of the workgroup call this.
     #[inline(always)]
     pub(in super::super) unsafe fn finish(self) {
-        let (row, column) = self.first_run();
+        let (row, column) = self.first_plain();
         // SAFETY: as the caller promises. The choices are uniform.
         unsafe {
             if C::Multiply::SMALL_BLOCKS {
@@ -95,7 +107,25 @@ impl<C: Config> BlockGemm<C> {
         )
     }
 
-    /// Row and column of the first unit of sums that the lane stores, in the workgroup's tile.
+    /// The lane's row, and its first unit in this row, of the blocks that are stored together.
+    #[inline(always)]
+    fn plain_place(&self) -> (u32, u32) {
+        (
+            self.lane / Self::PLAIN_LANES,
+            self.lane % Self::PLAIN_LANES * Self::PLAIN_UNITS,
+        )
+    }
+
+    /// Row and column of the first element that the lane stores in [`finish_plain`](Self::finish_plain), in the workgroup's
+    /// tile.
+    #[inline(always)]
+    fn first_plain(&self) -> (u32, u32) {
+        let ((row, column), (down, unit)) = (self.corner(), self.plain_place());
+        let sums_of_a_unit = (UNIT_BYTES / size_of::<Sum<C>>()) as u32;
+        (row + down, column + unit * sums_of_a_unit)
+    }
+
+    /// Row and column of the first unit of sums that the lane stores otherwise, in the workgroup's tile.
     #[inline(always)]
     fn first_run(&self) -> (u32, u32) {
         let ((row, column), (down, right)) = (self.corner(), self.lane_corner());
@@ -117,31 +147,61 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     unsafe fn staged(&self, block: *const Unit, rows: u32) -> *const Sum<C> {
         let (row, unit) = (self.lane / Self::SUM_UNITS, self.lane % Self::SUM_UNITS);
-        let position = C::Multiply::sum_position(rows + row, unit);
+        let position = C::Multiply::sum_position(rows + row, unit, 0);
         // SAFETY: the position is in the block.
         unsafe { block.add(position as usize).cast() }
     }
 
-    /// Updates C if the sums are only multiplied by α and the tile is whole: block after block, without branches.
+    /// Updates C if the sums are only multiplied by α and the tile is whole: blocks after blocks, without branches.
     ///
     /// # Safety
     /// As [`finish`](Self::finish).
     #[inline(always)]
     unsafe fn finish_plain(self, plain: Plain<Output<C>>) {
-        let block = self.sum_block();
+        let block_units = Self::EDGE * Self::SUM_UNITS;
+        let wave = self.thread / C::Multiply::LANES as u32;
+        let blocks = self
+            .lds
+            .wrapping_add((wave * C::BESIDE as u32 * block_units) as usize);
+        let (row, unit) = self.plain_place();
+        let (number, unit) = (unit / Self::SUM_UNITS, unit % Self::SUM_UNITS);
+        let beside = |number| C::Multiply::beside(number, C::BESIDE as u32);
+        let rows_at_once = C::Multiply::LANES as u32 / Self::PLAIN_LANES;
         // Until all waves have read their last operands.
         Workgroup.wait();
         for i in 0..Self::M {
-            for j in 0..Self::N {
-                // SAFETY: the part of LDS is the wave's.
-                unsafe { C::Multiply::stage_to_lds(self.lane, &self.sums[i][j], block) };
+            for group in 0..Self::N / C::BESIDE {
+                let first = group * C::BESIDE;
+                for number in 0..C::BESIDE {
+                    let block = blocks.wrapping_add(number * block_units as usize);
+                    let sums = &self.sums[i][first + number];
+                    // SAFETY: the part of LDS is the wave's.
+                    unsafe {
+                        C::Multiply::stage_to_lds(self.lane, sums, block, beside(number as u32));
+                    }
+                }
                 arch::wait_for_lds();
                 let plain = plain.opaque();
-                for part in 0..Self::EDGE / Self::ROWS_AT_ONCE {
-                    let rows = part * Self::ROWS_AT_ONCE;
-                    let (row, column) = (i as u32 * Self::EDGE + rows, j as u32 * Self::EDGE);
-                    // SAFETY: as in `finish_in_a_loop`.
-                    unsafe { plain.store_unit(row, column, self.staged(block, rows)) };
+                for part in 0..Self::EDGE / rows_at_once {
+                    let rows = part * rows_at_once;
+                    let staged = |unit| {
+                        let position = C::Multiply::sum_position(rows + row, unit, beside(number));
+                        blocks.wrapping_add((number * block_units + position) as usize)
+                    };
+                    let (row, column) = (i as u32 * Self::EDGE + rows, first as u32 * Self::EDGE);
+                    // SAFETY: the wave has written the blocks. Lanes store different units of them, and waves have
+                    // different blocks of the tile.
+                    unsafe {
+                        if Self::PLAIN_UNITS == 2 {
+                            plain.store_units(
+                                row,
+                                column,
+                                [staged(unit).cast(), staged(unit + 1).cast()],
+                            );
+                        } else {
+                            plain.store_unit(row, column, staged(unit).cast());
+                        }
+                    }
                 }
                 arch::sched_barrier();
             }
@@ -170,7 +230,7 @@ impl<C: Config> BlockGemm<C> {
                     for j in 0..Self::N {
                         let block = blocks.wrapping_add(j * block_units);
                         // SAFETY: the part of LDS is the wave's.
-                        unsafe { C::Multiply::stage_to_lds(self.lane, &self.sums[i][j], block) };
+                        unsafe { C::Multiply::stage_to_lds(self.lane, &self.sums[i][j], block, 0) };
                     }
                 }
             }
@@ -207,7 +267,7 @@ impl<C: Config> BlockGemm<C> {
                 for j in 0..Self::N {
                     if number == (i * Self::N + j) as u32 {
                         // SAFETY: the part of LDS is the wave's.
-                        unsafe { C::Multiply::stage_to_lds(self.lane, &self.sums[i][j], block) };
+                        unsafe { C::Multiply::stage_to_lds(self.lane, &self.sums[i][j], block, 0) };
                     }
                 }
             }

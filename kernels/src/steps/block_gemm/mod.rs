@@ -45,6 +45,8 @@ pub(super) trait Config: Copy {
     type AVecs: Length;
     /// Units of a tile of B that a thread loads.
     type BVecs: Length;
+    /// Blocks of a row that a wave stores together, if their sums are only scaled.
+    const BESIDE: usize;
     /// Rows of the tiles of A and B in LDS ([`lds_rows`]).
     const LDS_ROWS: (usize, usize);
     /// Whether they are more than those of the workgroup's tile.
@@ -66,6 +68,7 @@ pub(super) type Output<C> = <<C as Config>::Multiply as Multiply>::Output;
 pub(super) struct Shares {
     pub(super) m: usize,
     pub(super) n: usize,
+    pub(super) beside: usize,
     pub(super) a_vecs: usize,
     pub(super) b_vecs: usize,
     pub(super) lds_rows: (usize, usize),
@@ -89,9 +92,21 @@ impl Shares {
         let scales_of_a_row = scales_of_a_row(L::ROW_BYTES, I::SCALE_BYTES);
         let scales = (tile.m + tile.n) * scales_of_a_row;
         let (pieces, piece_bytes) = pieces(scales, threads, scales_of_a_row);
+        let n = tile.n / (waves_n * I::EDGE);
+        let block_bytes = I::EDGE * I::SUM_UNITS as usize * UNIT_BYTES;
+        let blocks_in_lds = kernel.lds_bytes / (waves_m * waves_n * block_bytes);
+        // So that a row of them in C is a cache line, if the wave has and LDS holds so many.
+        let mut beside = 1;
+        while 2 * beside * I::EDGE * size_of::<I::Output>() <= arch::LINE_BYTES
+            && 2 * beside <= blocks_in_lds
+            && n.is_multiple_of(2 * beside)
+        {
+            beside *= 2;
+        }
         let shares = Self {
             m: tile.m / (waves_m * I::EDGE),
-            n: tile.n / (waves_n * I::EDGE),
+            n,
+            beside,
             a_vecs: a_rows * L::ROW_UNITS / threads,
             b_vecs: b_rows * L::ROW_UNITS / threads,
             lds_rows: (a_rows, b_rows),
@@ -116,14 +131,13 @@ impl Shares {
             "LDS and a round of the main loop must have whole stages"
         );
         // Of small blocks, a row.
-        let blocks = if I::SMALL_BLOCKS { shares.n } else { 1 };
+        let blocks = if I::SMALL_BLOCKS { n } else { 1 };
         assert!(
             scales == threads * pieces * piece_bytes,
             "threads must have whole pieces of the scales"
         );
         assert!(
-            kernel.lds_bytes
-                >= waves_m * waves_n * blocks * I::EDGE * I::SUM_UNITS as usize * UNIT_BYTES,
+            blocks <= blocks_in_lds,
             "LDS must hold the blocks of sums that waves store at once"
         );
         shares
