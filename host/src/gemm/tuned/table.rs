@@ -13,6 +13,8 @@ use thiserror::Error;
 const EMBEDDED: &[(Product, &str)] = &[
     (Product::Mi100, include_str!("MI100.csv")),
     (Product::Mi210, include_str!("MI210.csv")),
+    (Product::Rx7900Xtx, include_str!("RX7900XTX.csv")),
+    (Product::Rx9070Xt, include_str!("RX9070XT.csv")),
 ];
 
 /// The names of the columns behind kernel, layout and code.
@@ -127,7 +129,7 @@ impl Table {
     /// The text that [`parse`](Self::parse) reads.
     pub fn to_text(&self) -> String {
         let mut text = format!(
-            "# Costs of the kernels on {machine}, modelled, in cycles. Written by `ferrowave tune --gpu {machine}`; the columns are \
+            "# Costs of the kernels on {machine}, modelled, in cycles. Written by `ferrowave tune --gpu \"{machine}\"`; the columns are \
              those of `Cost` in host/src/gemm/tuned/cost.rs.\nkernel,layout,code,{columns}\n",
             machine = self.machine,
             columns = COLUMNS.join(",")
