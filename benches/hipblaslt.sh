@@ -48,7 +48,8 @@ for type in "${types[@]}"; do
         # shellcheck disable=SC2086 # Several arguments.
         FERROWAVE_TIMING=$gpu FERROWAVE_DEVICE=emulator:${devices[$gpu]} run_in_debian "$program" -i 1 -j 0 \
             -m "$n" -n "$m" -k "$k" --transA N --transB N ${flags[$type]} > "$log" 2>&1 || { echo "$type $size hipBLASLt failed: $log"; continue; }
-        "$ferrowave" profile --device "${devices[$gpu]}" --timing="$gpu" --m "$m" --n "$n" --k "$k" --type "$type" > "$log.ours" 2>&1
+        "$ferrowave" profile --device "${devices[$gpu]}" --timing="$gpu" --m "$m" --n "$n" --k "$k" --type "$type" \
+            > "$log.ours" 2>&1 || { echo "$type $size ours failed: $log.ours"; continue; }
         python3 - "$gpu" "$type" "$size" "$log" "$log.ours" <<'PY'
 import re, sys
 gpu, kind, size, log, ours = sys.argv[1:]

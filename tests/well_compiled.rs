@@ -655,15 +655,15 @@ fn waits_for_loads_are_read() {
     assert_eq!(loads_left("s_wait_dscnt 0x0"), None);
 }
 
-/// RDNA's dual instructions do two multiply-adds at once if their registers are in other banks. Step 5 with 16 × 8 elements per
-/// thread pairs all of its multiply-adds; with 8 × 8 the compiler puts some sums that follow each other in the same banks, as it
-/// puts more of those of steps 3 and 4.
+/// RDNA's dual instructions do two multiply-adds at once if their registers are in other banks. Step 5 pairs all of its
+/// multiply-adds, except that with 8 × 8 elements per thread on RDNA 3 the compiler puts some sums in the same banks: it pairs
+/// nine tenths. Steps 3 and 4 pair at least half.
 #[test]
 fn main_loops_of_tiled_kernels_pair_their_multiplications_on_rdna() {
     for built in ALL_BUILT.iter() {
         let least = match built.kernel.variant {
-            Variant::DoubleBuffered16x8 => 1.0,
-            Variant::DoubleBuffered => 0.85,
+            Variant::DoubleBuffered if !built.gpu.is_rdna4() => 0.89,
+            Variant::DoubleBuffered | Variant::DoubleBuffered16x8 => 1.0,
             Variant::RegisterTiled | Variant::RegisterTiled8x8 | Variant::Vectorized => 0.5,
             _ => continue,
         };
