@@ -67,8 +67,8 @@ struct Accesses {
 /// Cached results for accesses of one shape.
 #[derive(Clone, Default)]
 struct Found {
-    /// Numbers of lines, for accesses that begin in the first or in the second half of a line.
-    lines: [ByPlace<[u32; 2]>; 2],
+    /// Numbers of lines.
+    lines: ByPlace<[u32; 2]>,
     /// Distinct bytes.
     distinct_bytes: Option<u32>,
     /// Cycles of bank conflicts, by [`AccessKind`].
@@ -217,9 +217,9 @@ impl Counter {
                         distinct.unwrap_or_else(|| access_cost::distinct_bytes(&observed));
                     found.distinct_bytes = Some(distinct);
                     accesses.distinct_bytes += u64::from(distinct);
-                    let half = (observed.base / (LINE / 2) % 2) as usize;
-                    let lines = &mut found.lines[half];
-                    let lines = lines.result(observed.base, LINE, || access_cost::lines(&observed));
+                    let lines = found
+                        .lines
+                        .result(observed.base, LINE, || access_cost::lines(&observed));
                     accesses.lines[0] += u64::from(lines[0]);
                     accesses.lines[1] += u64::from(lines[1]);
                 }

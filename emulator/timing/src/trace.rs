@@ -309,11 +309,17 @@ impl<'a> Tracer<'a> {
             },
             (Some(observed), false) => {
                 let base = place(&observed);
-                let mut known = self.found.of(observed.shape).global;
-                let shape = known.result(observed.base, line, || {
-                    self.intern(shape(std::slice::from_ref(&observed), shift, base))
+                let known = self
+                    .found
+                    .of(observed.shape)
+                    .global
+                    .known(observed.base, line);
+                let shape = known.unwrap_or_else(|| {
+                    let shape = self.intern(shape(std::slice::from_ref(&observed), shift, base));
+                    let found = &mut self.found.of(observed.shape).global;
+                    found.keep(observed.base, line, shape);
+                    shape
                 });
-                self.found.of(observed.shape).global = known;
                 Access { index, shape, base }
             }
             // An access to several dwords of private memory is observed as one access per dword.
@@ -473,11 +479,10 @@ impl Observer for Tracer<'_> {
             let was_full = trace.is_some_and(|trace| trace.accesses.len() >= KEPT_ACCESSES);
             self.not_full -= usize::from(!was_full && self.not_full > 0);
         }
-        if let Some(facts) = context.facts(index)
-            && matches!(
-                facts.category,
-                Category::VectorMemory | Category::ScalarMemory | Category::Lds
-            )
+        if matches!(
+            context.category(),
+            Category::VectorMemory | Category::ScalarMemory | Category::Lds
+        ) && let Some(facts) = context.facts(index)
         {
             self.record(wave.index as usize, index, facts, context);
         }

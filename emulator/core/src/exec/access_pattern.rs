@@ -487,22 +487,58 @@ impl<R: Default> ByShape<R> {
     }
 }
 
+/// Entries of [`ByPlace::others`]: the dwords of a cache line.
+const PLACES: u64 = 32;
+
 /// A result that also depends on an access's address modulo a power of two.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone)]
 pub struct ByPlace<R> {
     /// The address modulo the period, and its result.
     last: Option<(u64, R)>,
+    /// The same of other places, by dword. Empty before the second place, as most shapes have one.
+    others: Vec<Option<(u64, R)>>,
+}
+
+impl<R> Default for ByPlace<R> {
+    fn default() -> Self {
+        ByPlace {
+            last: None,
+            others: Vec::new(),
+        }
+    }
 }
 
 impl<R: Copy> ByPlace<R> {
     /// The result for an access. `find` may depend on the address only modulo `period`, a power of two.
     #[inline]
     pub fn result(&mut self, base: u64, period: u64, find: impl FnOnce() -> R) -> R {
+        self.known(base, period).unwrap_or_else(|| {
+            let result = find();
+            self.keep(base, period, result);
+            result
+        })
+    }
+
+    /// The result for an access, if it was kept.
+    #[inline]
+    pub fn known(&self, base: u64, period: u64) -> Option<R> {
         let place = base & (period - 1);
-        match self.last {
-            Some((last, result)) if last == place => result,
-            _ => self.last.insert((place, find())).1,
+        let at = |entry: &Option<(u64, R)>| entry.filter(|(known, _)| *known == place);
+        let other = || self.others.get(Self::entry(place)).and_then(at);
+        at(&self.last).or_else(other).map(|(_, result)| result)
+    }
+
+    /// Keeps the result for an access.
+    pub fn keep(&mut self, base: u64, period: u64, result: R) {
+        let place = base & (period - 1);
+        if let Some(before) = self.last.replace((place, result)) {
+            self.others.resize(PLACES as usize, None);
+            self.others[Self::entry(before.0)] = Some(before);
         }
+    }
+
+    const fn entry(place: u64) -> usize {
+        (place / 4 % PLACES) as usize
     }
 }
 
@@ -621,6 +657,12 @@ mod tests {
         assert_eq!(by.result(5, 4, || 1), 1);
         assert_eq!(by.result(9, 4, || 2), 1);
         assert_eq!(by.result(10, 4, || 3), 3);
-        assert_eq!(by.result(5, 4, || 4), 4);
+        assert_eq!(by.result(5, 4, || 4), 1);
+        // Of the dwords of a line, each is kept.
+        for base in (0..256).step_by(4) {
+            assert_eq!(by.result(base, 128, || base % 128), base % 128);
+        }
+        assert_eq!(by.result(260, 128, || 0), 4);
+        assert_eq!(by.known(6, 128), None);
     }
 }

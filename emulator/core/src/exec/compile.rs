@@ -28,7 +28,7 @@ use super::{
     to_lds, transfer, wmma,
 };
 use ferrowave_isa::{
-    self as isa, DecodeError, Format, Instruction, Op, Operand,
+    self as isa, Category, DecodeError, Format, Instruction, Op, Operand,
     run::{HardwareRegisters, Run},
 };
 
@@ -84,6 +84,7 @@ pub(super) fn operations<const C: usize>(
                 operation.remember((accesses % RECENT) as u8);
                 accesses += 1;
             }
+            operation.category = instruction.category();
             return operation;
         }
         refused.push(index);
@@ -118,6 +119,7 @@ impl<const C: usize> Compiler<'_, C> {
             omod: 0,
             detail: 0,
             control: [0; 3],
+            category: Category::Control,
             native: jit::NONE,
             extension: None,
         }

@@ -116,6 +116,8 @@ pub struct Context<'a> {
     pub(crate) stored: bool,
     /// Barriers and semaphores of the launch, if it is cooperative.
     pub(crate) global_sync: Option<&'a GlobalSync>,
+    /// The unit that executes the instruction that runs, if the run is observed.
+    category: Category,
     /// Whether accesses are recorded in `accesses`.
     pub(crate) watched: bool,
     pub(crate) accesses: ObservedAccesses,
@@ -135,6 +137,7 @@ impl<'a> Context<'a> {
             moves: code.level.moves(),
             stored: true,
             global_sync: None,
+            category: Category::Control,
             watched: false,
             accesses: ObservedAccesses::default(),
             fault: None,
@@ -144,6 +147,12 @@ impl<'a> Context<'a> {
     /// The code that runs.
     pub fn code(&self) -> &'a Code {
         self.code
+    }
+
+    /// The unit that executes the instruction that runs, for observers.
+    #[inline(always)]
+    pub fn category(&self) -> Category {
+        self.category
     }
 
     /// The instruction's accesses that were out of range of LDS.
@@ -222,12 +231,6 @@ pub enum Stop {
 }
 
 impl Context<'_> {
-    /// Whether an instruction is one of the matrix cores.
-    fn is_matrix(&self, index: u32) -> bool {
-        let facts = self.facts(index);
-        facts.is_some_and(|facts| facts.category == Category::Matrix)
-    }
-
     /// Notes the instruction of a fault, if there is one.
     fn place_fault(&mut self, index: u32) {
         if let Some(fault) = &mut self.fault {
@@ -306,6 +309,7 @@ fn run_while<O: Observer, const PLAIN: bool>(
                 break Some(Stop::Later);
             }
             context.accesses.begin(index);
+            context.category = operation.category;
             observer.before(wave, context, index);
         } else if PLAIN
             && operation.native != jit::NONE
@@ -321,7 +325,8 @@ fn run_while<O: Observer, const PLAIN: bool>(
         }
         wave.pc = index + 1;
         left -= 1;
-        let flow = if O::ACTIVE && observer.skips_matrix() && context.is_matrix(index) {
+        let flow = if O::ACTIVE && operation.category == Category::Matrix && observer.skips_matrix()
+        {
             Flow::Next
         } else if PLAIN {
             // SAFETY: `Code` was compiled for a level that this computer has.

@@ -1,6 +1,6 @@
 //! An instruction ready to run: resolved operands and a function pointer.
 
-use ferrowave_isa::Extension;
+use ferrowave_isa::{Category, Extension};
 
 use super::{Context, Wave, simd::SimdLevel};
 use crate::memory::shared::Moves;
@@ -86,6 +86,8 @@ pub(crate) struct Operation {
     /// What the slow path of a float operation computes, or another detail of the operation.
     pub(crate) detail: u8,
     pub(crate) control: [u8; 3],
+    /// The unit that executes the instruction.
+    pub(crate) category: Category,
     /// The region that begins at this operation, or [`super::jit::NONE`].
     pub(crate) native: u32,
     /// What SDWA or DPP does around the operation.
