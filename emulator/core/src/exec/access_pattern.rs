@@ -487,7 +487,7 @@ impl<R: Default> ByShape<R> {
     }
 }
 
-/// Entries of [`ByPlace::others`]: the dwords of a cache line.
+/// Entries of [`ByPlace::others`]: the dwords of a cache line of 128 bytes.
 const PLACES: u64 = 32;
 
 /// A result that also depends on an access's address modulo a power of two.
@@ -495,7 +495,8 @@ const PLACES: u64 = 32;
 pub struct ByPlace<R> {
     /// The address modulo the period, and its result.
     last: Option<(u64, R)>,
-    /// The same of other places, by dword. Empty before the second place, as most shapes have one.
+    /// The same of other places: one entry for each dword of a cache line. Empty before the second place, as most shapes have
+    /// one place.
     others: Vec<Option<(u64, R)>>,
 }
 
@@ -528,7 +529,7 @@ impl<R: Copy> ByPlace<R> {
         at(&self.last).or_else(other).map(|(_, result)| result)
     }
 
-    /// Keeps the result for an access.
+    /// Keeps the result for an access, and forgets that of another place in the same dword.
     pub fn keep(&mut self, base: u64, period: u64, result: R) {
         let place = base & (period - 1);
         if let Some(before) = self.last.replace((place, result)) {
@@ -658,6 +659,9 @@ mod tests {
         assert_eq!(by.result(9, 4, || 2), 1);
         assert_eq!(by.result(10, 4, || 3), 3);
         assert_eq!(by.result(5, 4, || 4), 1);
+        // The places of one dword share an entry: what is gone is found again.
+        assert_eq!(by.result(11, 4, || 5), 5);
+        assert_eq!(by.result(5, 4, || 6), 6);
         // Of the dwords of a line, each is kept.
         for base in (0..256).step_by(4) {
             assert_eq!(by.result(base, 128, || base % 128), base % 128);
