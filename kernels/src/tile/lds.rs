@@ -15,9 +15,13 @@ use super::{
     index::{Index, Thread},
     registers::Scalar,
     swizzle::{Straight, Swizzle},
-    vector_loader::Piece,
 };
 use core::marker::PhantomData;
+
+/// Four elements, aligned for one access.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub struct Piece<T>(pub [T; 4]);
 
 /// A barrier of the threads of a workgroup.
 ///

@@ -26,16 +26,11 @@
 use super::{
     global::Input,
     index::Thread,
-    lds::{LdsTile, Share},
+    lds::{LdsTile, Piece, Share},
     registers::Scalar,
     swizzle::Swizzle,
 };
 use core::marker::PhantomData;
-
-/// Four elements, aligned for one access.
-#[derive(Clone, Copy)]
-#[repr(C, align(16))]
-pub struct Piece<T>(pub [T; 4]);
 
 /// Loads a thread's `PIECES` pieces of the operand's tiles of `K` × `W`, which are swizzled by `X` in LDS.
 pub struct VectorLoader<T, X, const K: usize, const W: usize, const PIECES: usize> {
