@@ -23,6 +23,7 @@ mod bound;
 mod budget;
 mod clock;
 mod compute_unit;
+mod exec_masks;
 mod instruction;
 mod layout;
 mod lds;
@@ -32,6 +33,7 @@ mod parameters;
 mod placement;
 mod report;
 mod sharing;
+mod skipped;
 mod stall;
 mod symbolized;
 mod tags;
@@ -66,6 +68,7 @@ use instruction::{Timed, Unit as Executes};
 use memory::{Memory, Traffic};
 use placement::Placement;
 use sharing::Shares;
+use skipped::Skipped;
 use trace::{Chosen, Recorded};
 use wave::Instructions as Table;
 
@@ -148,8 +151,9 @@ pub fn launch_within(
 }
 
 /// Models the time of a launch and runs only what that needs. **The contents of memory afterwards are not results**:
-/// most workgroups do not run, others stop before their end, and matrix instructions compute nothing. (So where a kernel
-/// branches on a product, it may take another way than in a whole run.) The workgroups of a cooperative launch may wait for each
+/// most workgroups do not run, others stop before their end, and neither do matrix instructions run nor computations whose
+/// results decide no branch and no address. (So where a kernel branches on the result of a matrix instruction, it may take
+/// another way than in a whole run.) The workgroups of a cooperative launch may wait for each
 /// other, so all of them run.
 ///
 /// # Errors
@@ -163,7 +167,7 @@ pub fn estimate(
         return launch(kernel, config, machine);
     }
     let mut plan = Plan::new(kernel, config, machine)?;
-    plan.chosen.is_estimate = true;
+    plan.chosen.skipped = Skipped::of(kernel);
     // The last workgroup may do what remains when all others have ended.
     plan.chosen.may_stop = !(plan.is_order_seen && plan.placement.all_at_once());
     let chosen = plan.chosen.numbers();

@@ -11,6 +11,7 @@ use std::{
 use super::{
     budget::{Allowance, Budget, MOST_TRACE_BYTES},
     parameters::Parameters,
+    skipped::Skipped,
 };
 use ferrowave_access_cost::{AccessKind, Banks, Lines, look_ups};
 use ferrowave_emulator::exec::{
@@ -148,8 +149,8 @@ pub(super) struct Chosen {
     pub(super) whole: HashSet<u64>,
     /// Recorded with their first accesses only.
     pub(super) lines: HashSet<u64>,
-    /// Whether memory afterwards may hold anything: matrix instructions compute nothing.
-    pub(super) is_estimate: bool,
+    /// The instructions that need not run. If there are any, memory afterwards may hold anything.
+    pub(super) skipped: Skipped,
     /// Whether workgroups may stop when everything needed is recorded.
     pub(super) may_stop: bool,
     /// Lanes of a wave.
@@ -164,7 +165,7 @@ impl Chosen {
         Chosen {
             whole: HashSet::new(),
             lines: HashSet::new(),
-            is_estimate: false,
+            skipped: Skipped::default(),
             may_stop: false,
             lanes,
             budget: Arc::new(Budget::new(MOST_TRACE_BYTES)),
@@ -257,6 +258,24 @@ impl<'a> Tracer<'a> {
     fn give_up(&mut self) {
         self.mode = Mode::Off;
         self.waves = Vec::new();
+    }
+
+    /// Records that a wave runs consecutive instructions.
+    #[inline(always)]
+    fn ran(&mut self, wave: &Wave, index: u32, count: u32) {
+        let number = wave.index as usize;
+        if self.next.get(number) != Some(&index) && !self.has_room::<(u32, u32)>() {
+            return;
+        }
+        let (Some(trace), Some(next)) = (self.waves.get_mut(number), self.next.get_mut(number))
+        else {
+            return;
+        };
+        match trace.blocks.last_mut() {
+            Some((_, end)) if *next == index => *end = index + count,
+            _ => trace.blocks.push((index, index + count)),
+        }
+        *next = index + count;
     }
 
     fn record(&mut self, wave: usize, index: u32, facts: &Facts, context: &Context<'_>) {
@@ -428,8 +447,13 @@ impl Observer for Tracer<'_> {
         self.chosen.may_stop && (has_enough || is_exceeded)
     }
 
-    fn skips_matrix(&self) -> bool {
-        self.chosen.is_estimate
+    #[inline(always)]
+    fn skip(&mut self, wave: &Wave, index: u32) -> u32 {
+        let count = (self.chosen.skipped).from(index, self.mode == Mode::Whole);
+        if count > 0 && self.mode == Mode::Whole {
+            self.ran(wave, index, count);
+        }
+        count
     }
 
     fn begin(&mut self, group: &GroupStart<'_>) {
@@ -451,22 +475,9 @@ impl Observer for Tracer<'_> {
 
     #[inline(always)]
     fn before(&mut self, wave: &Wave, _: &Context<'_>, index: u32) {
-        if self.mode != Mode::Whole {
-            return;
+        if self.mode == Mode::Whole {
+            self.ran(wave, index, 1);
         }
-        let number = wave.index as usize;
-        if self.next.get(number) != Some(&index) && !self.has_room::<(u32, u32)>() {
-            return;
-        }
-        let (Some(trace), Some(next)) = (self.waves.get_mut(number), self.next.get_mut(number))
-        else {
-            return;
-        };
-        match trace.blocks.last_mut() {
-            Some((_, end)) if *next == index => *end = index + 1,
-            _ => trace.blocks.push((index, index + 1)),
-        }
-        *next = index + 1;
     }
 
     #[inline(always)]

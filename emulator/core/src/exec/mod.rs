@@ -303,6 +303,12 @@ fn run_while<O: Observer, const PLAIN: bool>(
             break Some(Stop::Fault);
         };
         if O::ACTIVE {
+            let skipped = observer.skip(wave, index);
+            if skipped > 0 {
+                wave.pc = index + skipped;
+                left = left.saturating_sub(skipped.into());
+                continue;
+            }
             // Decided before `before`, so that observers see the operation once.
             let stores = || here.instruction(index).is_some_and(lds::is_store);
             if wave.lds_turn.gives_way(stores) {
@@ -325,10 +331,7 @@ fn run_while<O: Observer, const PLAIN: bool>(
         }
         wave.pc = index + 1;
         left -= 1;
-        let flow = if O::ACTIVE && operation.category == Category::Matrix && observer.skips_matrix()
-        {
-            Flow::Next
-        } else if PLAIN {
+        let flow = if PLAIN {
             // SAFETY: `Code` was compiled for a level that this computer has.
             unsafe { (operation.run)(wave, context, operation) }
         } else {

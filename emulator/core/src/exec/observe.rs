@@ -24,10 +24,11 @@ pub trait Observer {
         false
     }
 
-    /// Whether matrix instructions need not compute anything: their results keep their old values. For launches whose
-    /// results are not used.
-    fn skips_matrix(&self) -> bool {
-        false
+    /// How many instructions from `index` on the wave need not run. It passes over them, and nothing else is called for
+    /// them. For launches whose results are not used; none of the instructions may branch or wait.
+    #[inline(always)]
+    fn skip(&mut self, _wave: &Wave, _index: u32) -> u32 {
+        0
     }
 
     /// A workgroup begins. Its waves' registers are as the hardware initializes them.
@@ -108,10 +109,6 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 
     fn is_done(&self) -> bool {
         self.0.is_done() && self.1.is_done()
-    }
-
-    fn skips_matrix(&self) -> bool {
-        self.0.skips_matrix() && self.1.skips_matrix()
     }
 
     fn begin(&mut self, group: &GroupStart<'_>) {
