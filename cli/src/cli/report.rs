@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use clap::Args;
@@ -17,7 +17,7 @@ use ferrowave::{
 };
 use ferrowave_code_object::CodeObject;
 use ferrowave_gpu as gpu;
-use ferrowave_shared::{Bias, CATALOGUE, Kernel};
+use ferrowave_shared::{Bias, CATALOGUE, ElementTypes, Kernel};
 use ferrowave_timing::Parameters;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -29,7 +29,7 @@ use super::{
     emulated_library::EmulatedLibraries,
     memory, print, print_json,
     product::References,
-    request::{Preset, ProductOptions, Size, layout_letters, seed},
+    request::{ElementName, Preset, ProductOptions, Size, layout_letters, seed},
     say,
 };
 use crate::child;
@@ -74,6 +74,10 @@ pub(crate) struct Options {
     /// Leave out AMD's rocBLAS and hipBLASLt, which a report on a GPU has where they are found.
     #[arg(long)]
     no_libraries: bool,
+    /// Types of the elements of A and B, as `ferrowave run --help` lists them [default: f32, and also f16 if neither sizes nor
+    /// kernels are given].
+    #[arg(long = "type", value_delimiter = ',', value_name = "TYPE")]
+    types: Vec<ElementName>,
     #[command(flatten)]
     product: ProductOptions,
     /// Seed of the random matrices.
@@ -242,7 +246,7 @@ fn this_run(options: &Options, work: &[Work]) -> Run {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: embedded::COMMIT.map(str::to_owned),
         toolchain: embedded::TOOLCHAIN.to_owned(),
-        date: jiff::Timestamp::now().to_string(),
+        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         seed: options.seed,
         devices: work
             .iter()
@@ -414,12 +418,16 @@ fn modelled_host(device: &Device, machine: Option<&Parameters>) -> Host {
     host
 }
 
+fn has_default_sizes(options: &Options) -> bool {
+    options.sizes.is_empty() && options.preset.is_none() && options.estimate.is_empty()
+}
+
 /// The sizes, and whether each is an estimate.
 fn sizes(options: &Options, is_emulated: bool, is_modelled: bool) -> Vec<(Size, bool)> {
     let mut computed = options.sizes.clone();
     computed.extend(options.preset.map(Preset::size));
     let mut estimated = options.estimate.clone();
-    if computed.is_empty() && estimated.is_empty() {
+    if has_default_sizes(options) {
         computed.extend(STANDARD.map(Size::cube));
         computed.push(ODD);
         match (is_emulated, is_modelled) {
@@ -434,6 +442,18 @@ fn sizes(options: &Options, is_emulated: bool, is_modelled: bool) -> Vec<(Size, 
     computed.chain(estimated).collect()
 }
 
+/// The types of the elements.
+fn types(options: &Options) -> Vec<ElementName> {
+    let mut types = options.types.clone();
+    if types.is_empty() {
+        types.push(ElementName::Types(ElementTypes::F32));
+        if has_default_sizes(options) && options.kernels.is_empty() {
+            types.push(ElementName::Types(ElementTypes::F16));
+        }
+    }
+    types
+}
+
 /// The cases of a device. Kernels that are named must exist for the GPU and compute the problems; otherwise, all
 /// kernels that do.
 fn plan(
@@ -442,68 +462,77 @@ fn plan(
     is_modelled: bool,
     host: &Host,
 ) -> Result<Vec<Case>, Failure> {
-    let mut problems = Vec::new();
-    for (size, estimated) in sizes(options, device.is_emulated(), is_modelled) {
-        let request = options.product.request(&host.gpu, size.m, size.n, size.k);
-        for (name, factor) in [("alpha", request.alpha), ("beta", request.beta)] {
-            // Rows are found by their problem, and NaN is not equal to itself.
-            if factor.is_nan() {
-                return Err(Failure::usage(format!(
-                    "--{name} is NaN, but a report takes numbers and infinities; `ferrowave run` takes NaN, too"
-                )));
+    let sizes = sizes(options, device.is_emulated(), is_modelled);
+    let mut cases: Vec<Case> = Vec::new();
+    for name in types(options) {
+        for &(size, estimated) in &sizes {
+            let types = name.types(&host.gpu);
+            let request = options.product.request(types, size.m, size.n, size.k);
+            for case in cases_of(options, device, host, request, estimated)? {
+                if !cases.contains(&case) {
+                    cases.push(case);
+                }
             }
         }
-        let problem = request.check().map_err(Failure::usage)?;
-        memory::check(&problem, device)?;
-        if !problems.contains(&(request, problem, estimated)) {
-            problems.push((request, problem, estimated));
+    }
+    Ok(cases)
+}
+
+/// The cases of a problem.
+fn cases_of(
+    options: &Options,
+    device: &Device,
+    host: &Host,
+    request: Request,
+    estimated: bool,
+) -> Result<Vec<Case>, Failure> {
+    for (name, factor) in [("alpha", request.alpha), ("beta", request.beta)] {
+        // Rows are found by their problem, and NaN is not equal to itself.
+        if factor.is_nan() {
+            return Err(Failure::usage(format!(
+                "--{name} is NaN, but a report takes numbers and infinities; `ferrowave run` takes NaN, too"
+            )));
         }
     }
-    let types = options.product.types(&host.gpu);
-    let mut cases = Vec::new();
-    let case = |kernel, &(request, problem, estimated): &(Request, Problem, bool)| Case {
+    let problem = request.check().map_err(Failure::usage)?;
+    memory::check(&problem, device)?;
+    let case = |kernel| Case {
         kernel,
         request,
         problem,
         estimated: estimated && device.is_emulated(),
     };
-    if options.kernels.is_empty() {
-        for asked in &problems {
-            let problem = &asked.1;
-            let by_default = asked.2 && options.estimate.is_empty();
-            let kernels = CATALOGUE.iter().filter(|kernel| {
-                kernel.types == types
-                    && kernel.gpus.contains(&host.gpu)
-                    && (!by_default || AT_LARGE.contains(&kernel.variant.name()))
-            });
-            for kernel in kernels {
-                match Plan::new(kernel, problem, host) {
-                    Ok(_) => cases.push(case(kernel, asked)),
-                    Err(PlanError::Misfit { misfit, .. }) => say(format_args!(
-                        "{} is left out for {}×{}×{}: {misfit}\n",
-                        kernel.variant.name(),
-                        problem.m(),
-                        problem.n(),
-                        problem.k()
-                    )),
-                    Err(error) => return Err(Failure::usage(error)),
-                }
-            }
+    if !options.kernels.is_empty() {
+        let named = options.kernels.iter().map(|name| {
+            let kernel = kernel_named(name, request.types, &host.gpu).map_err(Failure::usage)?;
+            Plan::new(kernel, &problem, host).map_err(Failure::usage)?;
+            Ok(case(kernel))
+        });
+        return named.collect();
+    }
+    let by_default = estimated && options.estimate.is_empty();
+    let kernels = CATALOGUE.iter().filter(|kernel| {
+        kernel.types == request.types
+            && kernel.gpus.contains(&host.gpu)
+            && (!by_default || AT_LARGE.contains(&kernel.variant.name()))
+    });
+    let mut cases = Vec::new();
+    for kernel in kernels {
+        match Plan::new(kernel, &problem, host) {
+            Ok(_) => cases.push(case(kernel)),
+            Err(PlanError::Misfit { misfit, .. }) => say(format_args!(
+                "{} is left out for {}×{}×{}: {misfit}\n",
+                kernel.variant.name(),
+                problem.m(),
+                problem.n(),
+                problem.k()
+            )),
+            Err(error) => return Err(Failure::usage(error)),
         }
     }
-    for asked in &problems {
-        for name in &options.kernels {
-            let kernel = kernel_named(name, types, &host.gpu).map_err(Failure::usage)?;
-            Plan::new(kernel, &asked.1, host).map_err(Failure::usage)?;
-            let case = case(kernel, asked);
-            if !cases.contains(&case) {
-                cases.push(case);
-            }
-        }
-    }
-    if let (true, Some((_, problem, _))) = (cases.is_empty(), problems.first()) {
+    if cases.is_empty() {
         // Its error lists the types that there are kernels for.
-        choose(problem, host, None).map_err(Failure::usage)?;
+        choose(&problem, host, None).map_err(Failure::usage)?;
     }
     Ok(cases)
 }

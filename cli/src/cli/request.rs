@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 use ferrowave::gemm::{Operation, Order, Request};
 use ferrowave_shared::{Bias, ElementType, ElementTypes};
 
-/// All of a product except its extents.
-#[derive(Debug, Args)]
-pub(crate) struct ProductOptions {
+/// The type of a product's elements.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct TypeOption {
     /// The type of the elements of A and B.
     ///
     /// C has the same type, except i32 for i8, and f32 for xf32, fp8, bf8, mxfp8 and mxfp4. fp8 is E4M3 in the GPU's own
@@ -16,6 +16,18 @@ pub(crate) struct ProductOptions {
     /// with a scale for each 32 elements along k; k must be a multiple of 32.
     #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
     element: ElementName,
+}
+
+impl TypeOption {
+    /// The types on a GPU.
+    pub(crate) fn of(self, gpu: &str) -> ElementTypes {
+        self.element.types(gpu)
+    }
+}
+
+/// All of a product except its types and extents.
+#[derive(Debug, Args)]
+pub(crate) struct ProductOptions {
     /// Layout of A and B in memory: N is row-major, T column-major [default: NN; NT for mxfp8 and mxfp4, which have no
     /// other].
     #[arg(long, value_name = "LAYOUT")]
@@ -41,14 +53,8 @@ pub(crate) struct ProductOptions {
 }
 
 impl ProductOptions {
-    /// The element types on a GPU.
-    pub(crate) fn types(&self, gpu: &str) -> ElementTypes {
-        self.element.types(gpu)
-    }
-
-    /// The request for a product on a GPU.
-    pub(crate) fn request(&self, gpu: &str, m: i64, n: i64, k: i64) -> Request {
-        let types = self.types(gpu);
+    /// The request for a product of these types.
+    pub(crate) fn request(&self, types: ElementTypes, m: i64, n: i64, k: i64) -> Request {
         let along_k = match types.input.is_scaled() {
             true => Order::ColumnMajor,
             false => Order::RowMajor,

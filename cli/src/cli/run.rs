@@ -15,7 +15,7 @@ use super::{
     apart::Apart,
     code_object, print, print_json,
     product::{References, complaint, compute},
-    request::{Preset, ProductOptions, extent, layout_letters, seed},
+    request::{Preset, ProductOptions, TypeOption, extent, layout_letters, seed},
     say,
 };
 
@@ -49,6 +49,8 @@ pub(crate) struct Options {
     /// Elements from one row of C to the next [default: n].
     #[arg(long, value_parser = extent)]
     ldc: Option<i64>,
+    #[command(flatten)]
+    element: TypeOption,
     #[command(flatten)]
     product: ProductOptions,
     /// Seed of the random matrices.
@@ -120,7 +122,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         lda: options.lda,
         ldb: options.ldb,
         ldc: options.ldc,
-        ..options.product.request(&machine.gpu, m, n, k)
+        ..options
+            .product
+            .request(options.element.of(&machine.gpu), m, n, k)
     };
     let problem = request.check().map_err(Failure::usage)?;
     // Checked before the code object is looked up: which GPUs a kernel exists for does not depend on this build.

@@ -4,7 +4,7 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::ExitCode,
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use clap::Args;
@@ -92,7 +92,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: embedded::COMMIT.map(str::to_owned),
         toolchain: embedded::TOOLCHAIN.to_owned(),
-        date: jiff::Timestamp::now().to_string(),
+        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         device: describe(&device, None),
         code_object: CodeObjectIdentity::of(file.map(|file| file.display().to_string()), &object),
         kernels: Vec::new(),

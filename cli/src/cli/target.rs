@@ -13,7 +13,7 @@ use ferrowave_shared::{Kernel, catalogue::CATALOGUE};
 use super::{
     Failure, code_object,
     product::{References, complaint, compute},
-    request::{ProductOptions, extent},
+    request::{ProductOptions, TypeOption, extent},
 };
 
 /// The name for all kernels.
@@ -35,6 +35,8 @@ pub(crate) struct Options {
     /// Columns of A, rows of B.
     #[arg(long, default_value_t = 256, value_parser = extent)]
     k: i64,
+    #[command(flatten)]
+    element: TypeOption,
     #[command(flatten)]
     product: ProductOptions,
     /// Launch a kernel of this code object or offload bundle instead.
@@ -84,7 +86,9 @@ impl<'a> Target<'a> {
         let device = self.context.device();
         let machine = &self.machine;
         let (m, n, k) = (options.m, options.n, options.k);
-        let request = options.product.request(&machine.gpu, m, n, k);
+        let request = options
+            .product
+            .request(options.element.of(&machine.gpu), m, n, k);
         let problem = request.check().map_err(Failure::usage)?;
         let plan = |kernel| Plan::new(kernel, &problem, machine);
         let kernels: Vec<&'static Kernel> = match options.kernel.as_deref() {

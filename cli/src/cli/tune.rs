@@ -18,7 +18,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{
     Columns, DeviceOption, Failure, code_object, memory, print,
-    request::{ElementName, ProductOptions, Size},
+    request::{ElementName, ProductOptions, Size, TypeOption},
     say,
 };
 use crate::tune::{bench::Bench, costs::costs, table_file::TableFile};
@@ -66,6 +66,8 @@ pub(crate) struct Options {
     )]
     sizes: Vec<Size>,
     #[command(flatten)]
+    element: TypeOption,
+    #[command(flatten)]
     product: ProductOptions,
     #[command(flatten)]
     device: DeviceOption,
@@ -103,7 +105,9 @@ fn measure(options: &Options) -> Result<(), Failure> {
     }
     for size in &options.sizes {
         let (m, n, k) = (size.m, size.n, size.k);
-        let request = options.product.request(&gemm.machine().gpu, m, n, k);
+        let request = options
+            .product
+            .request(options.element.of(&gemm.machine().gpu), m, n, k);
         let problem = request.check().map_err(Failure::usage)?;
         memory::check(&problem, &device)?;
         let tuned = gemm.tune(&problem).map_err(Failure::failed)?;
@@ -219,9 +223,10 @@ fn check(options: &Options, product: Product, bench: &Bench) -> Result<(), Failu
         "behind the best:",
     ]);
     for size in &options.check {
-        let request = options
-            .product
-            .request(&machine.gpu, size.m, size.n, size.k);
+        let request =
+            options
+                .product
+                .request(options.element.of(&machine.gpu), size.m, size.n, size.k);
         let problem = request.check().map_err(Failure::usage)?;
         let ranked = ranked(&problem, machine, None).ok_or_else(|| {
             Failure::usage(format!(
