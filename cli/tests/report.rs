@@ -300,6 +300,70 @@ fn an_estimate_computes_nothing_and_has_the_same_time() {
     assert!(page.contains("2 were modelled and not computed"));
 }
 
+/// What an estimate leaves out changes no time.
+#[test]
+fn estimates_of_all_kernels_have_the_times_of_whole_products() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = |size| {
+        let arguments = [
+            "report",
+            size,
+            "300x200x100",
+            "--layout",
+            "TN",
+            "--beta",
+            "0.5",
+            "--bias",
+            "row",
+            "--epilogue",
+            "gelu",
+            "--gpus",
+            gpu(),
+            "--json",
+        ];
+        let output = ferrowave(folder.path(), &arguments);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = printed["rows"].as_array().unwrap().iter();
+        let times = rows.map(|row| [row["kernel"].clone(), row["modelled"].clone()]);
+        times.collect::<Vec<_>>()
+    };
+    let whole = rows("--sizes");
+    assert!(whole.len() > 4 && whole[0][1].is_object(), "{whole:?}");
+    assert_eq!(rows("--estimate"), whole);
+}
+
+/// Each type has its rows once.
+#[test]
+fn several_types_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = [
+        "report",
+        "--type",
+        "i8,f16,i8",
+        "--sizes",
+        "32",
+        "--gpus",
+        gpu(),
+        "--json",
+    ];
+    let output = ferrowave(folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = printed["rows"].as_array().unwrap();
+    let mut types: Vec<_> = rows.iter().map(|row| &row["problem"]["input"]).collect();
+    let count = |types: ElementTypes| {
+        let all = CATALOGUE.iter();
+        all.filter(|kernel| kernel.types == types && kernel.gpus.contains(gpu()))
+            .filter(|kernel| kernel.access != Access::WideAlongK)
+            .count()
+    };
+    let all = count(ElementTypes::I8) + count(ElementTypes::F16);
+    assert_eq!(types.len(), all, "{types:?}");
+    types.dedup();
+    assert_eq!(types, ["i8", "f16"]);
+}
+
 /// An interrupted run says what it kept, can be resumed, and can be rendered.
 #[cfg(unix)]
 #[test]

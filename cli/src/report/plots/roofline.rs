@@ -15,15 +15,11 @@ use crate::report::{
 
 const SIZE: (u32, u32) = (490, 440);
 
-/// Operations per byte that a kernel moves from and to memory: by the timing model, or else with the least possible
-/// bytes.
+/// Operations per byte that a kernel moves from and to memory: by the timing model, but of no fewer bytes than A, B and C
+/// have. The Infinity Cache may hold them all.
 fn intensity(row: &Row) -> f64 {
-    let least = row.figures.least_bytes;
-    let moved = row
-        .modelled
-        .as_ref()
-        .map_or(least, |time| time.memory_bytes);
-    row.figures.operations / moved.max(1.0)
+    let moved = row.modelled.as_ref().map_or(0.0, |time| time.memory_bytes);
+    row.figures.operations / moved.max(row.figures.least_bytes).max(1.0)
 }
 
 /// Rates over intensities; `None` if peak or bandwidth is not known.
@@ -100,4 +96,27 @@ pub(super) fn roofline(title: &str, how: &str, device: &Device, rows: &[&Row]) -
         bottom: SIZE.1 as i32 - 50,
     };
     Some(add(&svg, &series, &names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{
+        figures,
+        results::tests::{results, row},
+    };
+
+    #[test]
+    fn no_byte_of_the_matrices_is_forgotten() {
+        let mut rows = [row("naive", 1024, 1e-3), row("tiled", 1024, 1e-3)];
+        let bytes = 3.0 * 4.0 * 1024.0 * 1024.0;
+        for (row, moved) in rows.iter_mut().zip([0.0, 2.0 * bytes]) {
+            row.modelled.as_mut().expect("a time").memory_bytes = moved;
+        }
+        let mut run = results(rows.to_vec());
+        figures::fill(&mut run);
+        let each = 2.0 * 1024.0 * 1024.0 * 1024.0 / bytes;
+        assert_eq!(intensity(&run.rows[0]), each);
+        assert_eq!(intensity(&run.rows[1]), each / 2.0);
+    }
 }
