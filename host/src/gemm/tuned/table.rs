@@ -14,6 +14,7 @@ const EMBEDDED: &[(Product, &str)] = &[
     (Product::Mi100, include_str!("MI100.csv")),
     (Product::Mi210, include_str!("MI210.csv")),
     (Product::Mi300x, include_str!("MI300X.csv")),
+    (Product::Mi355x, include_str!("MI355X.csv")),
     (Product::Rx7900Xtx, include_str!("RX7900XTX.csv")),
     (Product::Rx9070Xt, include_str!("RX9070XT.csv")),
 ];
