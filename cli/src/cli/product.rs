@@ -149,12 +149,9 @@ pub(crate) fn with_scales<'a>(
     }
 }
 
-/// Launches a kernel on uninitialized matrices, for what does not depend on their elements.
-pub(crate) fn launch_unset(
-    gemm: &Gemm,
-    kernel: &'static Kernel,
-    problem: &Problem,
-) -> Result<(), Failure> {
+/// Runs a plan on uninitialized matrices, for what does not depend on their elements.
+pub(crate) fn run_unset(gemm: &Gemm, plan: &Plan) -> Result<(), Failure> {
+    let problem = plan.problem();
     memory::check(problem, gemm.context().device())?;
     let types = problem.types();
     let matrix = |elements: u128, element: ElementType| {
@@ -180,8 +177,8 @@ pub(crate) fn launch_unset(
         Target::of_bytes(&mut c, types.output),
     )
     .with_bias(Source::of_bytes(&bias, types.output));
-    let launched = gemm.run_kernel(kernel, problem, with_scales(operands, scales.as_ref()));
-    launched.map(|_| ()).map_err(Failure::failed)
+    let ran = gemm.run_plan(plan, with_scales(operands, scales.as_ref()));
+    ran.map(|_| ()).map_err(Failure::failed)
 }
 
 /// Runs a plan on random inputs and compares the output with the reference.

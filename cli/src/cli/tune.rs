@@ -142,11 +142,9 @@ fn wanted(options: &Options, machine: Product, bench: &Bench) -> Result<Vec<Row>
     let types: Vec<_> = options.types.iter().map(|name| name.types(gpu)).collect();
     let mut rows = Vec::new();
     for kernel in CATALOGUE {
-        // Kernels with one workgroup for each place of a plane are the first steps of the ladder: others are faster. Of
-        // those with scales, the rule chooses one.
+        // Kernels with one workgroup for each place of a plane are the first steps of the ladder: others are faster.
         if !kernel.gpus.contains(gpu)
             || kernel.order != TileOrder::Linear
-            || kernel.types.input.is_scaled()
             || !(types.is_empty() || types.contains(&kernel.types))
             || !(options.kernels.is_empty()
                 || options
@@ -158,7 +156,8 @@ fn wanted(options: &Options, machine: Product, bench: &Bench) -> Result<Vec<Row>
         }
         let code = bench.code(kernel)?;
         for orders in ORDERS {
-            if kernel.access != Access::WideAlongK || orders == ORDERS[1] {
+            let is_along_k = kernel.access == Access::WideAlongK || kernel.types.input.is_scaled();
+            if !is_along_k || orders == ORDERS[1] {
                 rows.push(Row {
                     kernel,
                     orders,

@@ -31,7 +31,7 @@ use super::{
 };
 use crate::cli::{
     Failure,
-    product::{Product, References, complaint, launch_unset},
+    product::{Product, References, complaint, run_unset},
 };
 
 /// Size of the copies of the operands that runs use in turn, so that a run finds nothing of the last one in the caches.
@@ -229,7 +229,8 @@ impl Bench<'_> {
             estimate: true,
             ..Settings::default()
         };
-        let (ran, timings) = timing::during(settings, || launch_unset(self.gemm, kernel, problem));
+        let plan = Plan::new(kernel, problem, self.gemm.machine()).map_err(Failure::failed)?;
+        let (ran, timings) = timing::during(settings, || run_unset(self.gemm, &plan));
         ran?;
         if let Some(error) = timings.missed.into_iter().next() {
             return Err(Failure::failed(error));

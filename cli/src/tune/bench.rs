@@ -1,17 +1,17 @@
 //! Modelled cycles of plans.
 
 use ferrowave::{
-    gemm::{Gemm, Machine, Operands, Plan, Problem, Source, Target, tuned::checksum},
+    gemm::{Gemm, Machine, Plan, Problem, tuned::checksum},
     hip::{Context, Device, DeviceSelector},
 };
 use ferrowave_code_object::CodeObject;
 use ferrowave_gpu::{Occupancy, Product};
 use ferrowave_hip::timing::{self, Settings};
 use ferrowave_launch::DeviceOption;
-use ferrowave_shared::{ElementType, Kernel};
+use ferrowave_shared::Kernel;
 use ferrowave_timing::Parameters;
 
-use crate::cli::{Failure, code_object, memory};
+use crate::cli::{Failure, code_object, product::run_unset};
 
 /// The kernels of a machine, on the emulator.
 pub(crate) struct Bench {
@@ -76,31 +76,15 @@ impl Bench {
         problem: &Problem,
         parts: u32,
     ) -> Result<f64, Failure> {
-        memory::check(problem, self.gemm.context().device())?;
         let plan =
             Plan::with_parts(kernel, problem, self.machine(), parts).map_err(Failure::failed)?;
-        let types = problem.types();
-        let matrix = |elements: u128, element: ElementType| {
-            // Fits: it was checked against the available memory.
-            let bytes = element.bytes(elements) as usize;
-            let buffer = self.gemm.context().allocate::<u8>(bytes);
-            buffer.map_err(Failure::failed)
-        };
-        let a = matrix(problem.a().span(), types.input)?;
-        let b = matrix(problem.b().span(), types.input)?;
-        let mut c = matrix(problem.c().span(), types.output)?;
-        let operands = Operands::new(
-            Source::of_bytes(&a, types.input),
-            Source::of_bytes(&b, types.input),
-            Target::of_bytes(&mut c, types.output),
-        );
         let settings = Settings {
             machine: Some(self.parameters),
             estimate: true,
             ..Settings::default()
         };
-        let (ran, timings) = timing::during(settings, || self.gemm.run_plan(&plan, operands));
-        ran.map_err(Failure::failed)?;
+        let (ran, timings) = timing::during(settings, || run_unset(&self.gemm, &plan));
+        ran?;
         if let Some(error) = timings.missed.into_iter().next() {
             return Err(Failure::failed(error));
         }

@@ -6,15 +6,22 @@ use ferrowave::gemm::{
     tuned::{Cost, Line},
 };
 use ferrowave_shared::{
-    Kernel,
+    Kernel, SCALE_BLOCK,
     catalogue::{Access, Reduction},
 };
 
 use super::bench::Bench;
 use crate::cli::Failure;
 
-/// Steps along k of the short launches, and of the long ones. Their difference is what steps cost.
-const STEPS: [u32; 2] = [8, 24];
+/// Steps along k of the short launches, and of the long ones. Their difference is what steps cost. Problems have fewer steps
+/// of kernels whose steps are long.
+fn steps(kernel: &Kernel) -> [u32; 2] {
+    match kernel.tile.k {
+        256.. => [2, 8],
+        _ => [8, 24],
+    }
+}
+
 /// Bytes of a lane's load.
 const UNIT_BYTES: usize = 16;
 
@@ -55,6 +62,7 @@ struct Launch {
 impl Launches<'_> {
     fn costs(&self) -> Result<Cost, Failure> {
         let kernel = self.kernel;
+        let [short_steps, long_steps] = steps(kernel);
         let resident = self.bench.resident(kernel);
         let units = self.bench.machine().compute_units;
         let all = units * resident;
@@ -70,30 +78,37 @@ impl Launches<'_> {
             step: (three.step - full.step) / 2.0,
         };
         let of_line = |shape| -> Result<f64, Failure> {
-            let long = self.cycles(self.plain(shape, STEPS[1]))?;
-            Ok((long - full.fixed) / f64::from(STEPS[1]))
+            let long = self.cycles(self.plain(shape, long_steps))?;
+            Ok((long - full.fixed) / f64::from(long_steps))
         };
         let (row_step, column_step) = (of_line((1, all))?, of_line((all, 1))?);
-        let unit = (UNIT_BYTES / kernel.types.input.size_bytes()) as u32;
+        let input = kernel.types.input;
+        let unit = (8 * UNIT_BYTES / input.bits()) as u32;
         let square = near_square(units);
-        let plain = self.plain(square, STEPS[0]);
-        let short = one.fixed + one.step * f64::from(STEPS[0]);
+        let plain = self.plain(square, short_steps);
+        let short = one.fixed + one.step * f64::from(short_steps);
+        let within_stage = match input.is_scaled() {
+            // A whole block of elements with one scale.
+            true => SCALE_BLOCK,
+            false => unit,
+        };
         let tail = self.cycles(Launch {
             // A part of a step that ends within a stage.
-            k: plain.k + kernel.tile.k as u32 / 2 + unit,
+            k: plain.k + kernel.tile.k as u32 / 2 + within_stage,
             ..plain
         })? - short;
         let edge = self.cycles(Launch {
             missing: unit,
             ..plain
         })? - short;
-        let on_full = self.plain(near_square(all), STEPS[0]);
+        let on_full = self.plain(near_square(all), short_steps);
         let straddle = match kernel.access {
             // Other lines are refused.
             Access::WideAlongK => 1.0,
+            _ if input.is_scaled() => 1.0,
             _ => {
                 let straddling = self.cycles(Launch { gap: 1, ..on_full })?;
-                straddling / (full.fixed + full.step * f64::from(STEPS[0]))
+                straddling / (full.fixed + full.step * f64::from(short_steps))
             }
         };
         let cost = Cost {
@@ -120,11 +135,12 @@ impl Launches<'_> {
 
     /// The cycles with this many tiles, by steps.
     fn line(&self, shape: (u32, u32)) -> Result<Line, Failure> {
-        let [short, long] = STEPS.map(|steps| self.cycles(self.plain(shape, steps)));
-        let (short, long) = (short?, long?);
-        let step = (long - short) / f64::from(STEPS[1] - STEPS[0]);
+        let [few, many] = steps(self.kernel);
+        let short = self.cycles(self.plain(shape, few))?;
+        let long = self.cycles(self.plain(shape, many))?;
+        let step = (long - short) / f64::from(many - few);
         Ok(Line {
-            fixed: short - step * f64::from(STEPS[0]),
+            fixed: short - step * f64::from(few),
             step,
         })
     }
@@ -132,7 +148,7 @@ impl Launches<'_> {
     /// What sharing tiles adds: the rest of launches with 2 and with 8 workgroups for each tile.
     fn share(&self, cost: &Cost, all: u32) -> Result<Line, Failure> {
         let rest = |parts: u32| -> Result<f64, Failure> {
-            let launch = self.plain(near_square(all / parts), parts * STEPS[0]);
+            let launch = self.plain(near_square(all / parts), parts * steps(self.kernel)[0]);
             let launch = Launch {
                 parts: match self.kernel.reduction {
                     Reduction::SplitK => parts,
