@@ -300,57 +300,35 @@ fn an_estimate_computes_nothing_and_has_the_same_time() {
     assert!(page.contains("2 were modelled and not computed"));
 }
 
+/// The rows of a report.
+fn rows(arguments: &[&str]) -> Vec<Value> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let all = [&["report", "--gpus", gpu(), "--json"], arguments].concat();
+    let output = ferrowave(folder.path(), &all);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let printed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    printed["rows"].as_array().expect("rows").clone()
+}
+
 /// What an estimate leaves out changes no time.
 #[test]
 fn estimates_of_all_kernels_have_the_times_of_whole_products() {
-    let folder = tempfile::tempdir().unwrap();
-    let rows = |size| {
-        let arguments = [
-            "report",
-            size,
-            "300x200x100",
-            "--layout",
-            "TN",
-            "--beta",
-            "0.5",
-            "--bias",
-            "row",
-            "--epilogue",
-            "gelu",
-            "--gpus",
-            gpu(),
-            "--json",
-        ];
-        let output = ferrowave(folder.path(), &arguments);
-        assert_eq!(output.status.code(), Some(0), "{output:?}");
-        let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let rows = printed["rows"].as_array().unwrap().iter();
+    let times = |size| {
+        let product = ["--layout", "TN", "--beta", "0.5", "--bias", "row"];
+        let arguments = [&[size, "300x200x100", "--epilogue", "gelu"], &product[..]].concat();
+        let rows = rows(&arguments).into_iter();
         let times = rows.map(|row| [row["kernel"].clone(), row["modelled"].clone()]);
         times.collect::<Vec<_>>()
     };
-    let whole = rows("--sizes");
+    let whole = times("--sizes");
     assert!(whole.len() > 4 && whole[0][1].is_object(), "{whole:?}");
-    assert_eq!(rows("--estimate"), whole);
+    assert_eq!(times("--estimate"), whole);
 }
 
 /// Each type has its rows once.
 #[test]
 fn several_types_are_compared() {
-    let folder = tempfile::tempdir().unwrap();
-    let arguments = [
-        "report",
-        "--type",
-        "i8,f16,i8",
-        "--sizes",
-        "32",
-        "--gpus",
-        gpu(),
-        "--json",
-    ];
-    let output = ferrowave(folder.path(), &arguments);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let rows = printed["rows"].as_array().unwrap();
+    let rows = rows(&["--type", "i8,f16,i8", "--sizes", "32"]);
     let mut types: Vec<_> = rows.iter().map(|row| &row["problem"]["input"]).collect();
     let count = |types: ElementTypes| {
         let all = CATALOGUE.iter();

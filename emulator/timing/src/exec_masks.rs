@@ -22,7 +22,7 @@ pub(super) enum Mask {
     /// Those that it deactivated.
     Dropped(usize),
     /// Some of them.
-    Some,
+    Part,
 }
 
 /// What is known before an instruction of a wave.
@@ -53,7 +53,7 @@ impl Masks {
 
     fn of(&self, operand: &Operand) -> Option<Mask> {
         match operand.constant() {
-            Some(0) => Some(Mask::Some),
+            Some(0) => Some(Mask::Part),
             _ => self.known.get(&registers(operand)?.first).copied(),
         }
     }
@@ -69,7 +69,7 @@ impl Masks {
             if let Some(&there) = there
                 && !old.is_same(*mask, other, there, &mut names)
             {
-                *mask = Mask::Some;
+                *mask = Mask::Part;
             }
             there.is_some()
         });
@@ -112,7 +112,7 @@ impl Masks {
             {
                 self.before(by)
             }
-            _ => Mask::Some,
+            _ => Mask::Part,
         }
     }
 
@@ -124,14 +124,14 @@ impl Masks {
             {
                 a
             }
-            (_, Mask::Kept(by)) if a == self.before(by) && a != Mask::Some => Mask::Dropped(by),
-            (_, Mask::Dropped(by)) if a == self.before(by) && a != Mask::Some => Mask::Kept(by),
-            _ => Mask::Some,
+            (_, Mask::Kept(by)) if a == self.before(by) && a != Mask::Part => Mask::Dropped(by),
+            (_, Mask::Dropped(by)) if a == self.before(by) && a != Mask::Part => Mask::Kept(by),
+            _ => Mask::Part,
         }
     }
 
     fn before(&self, number: usize) -> Mask {
-        self.before.get(&number).copied().unwrap_or(Mask::Some)
+        self.before.get(&number).copied().unwrap_or(Mask::Part)
     }
 
     /// Whether all lanes of `a` are known to be in `b`.
@@ -142,7 +142,7 @@ impl Masks {
         // Each step leads to an instruction that ran earlier.
         for _ in 0..=self.before.len() {
             match a {
-                Mask::Some | Mask::Full => return false,
+                Mask::Part | Mask::Full => return false,
                 _ if a == b => return true,
                 Mask::Kept(by) | Mask::Dropped(by) => a = self.before(by),
             }
@@ -167,14 +167,18 @@ impl Masks {
             Op::s_or_b32 | Op::s_or_b64 => (union(a, b), None),
             Op::s_andn2_b32 | Op::s_andn2_b64 => {
                 let exact = a.zip(b).map(|(a, b)| self.without(a, b));
-                (exact.or(a.and(Some(Mask::Some))), None)
+                (exact.or(a.and(Some(Mask::Part))), None)
             }
-            Op::s_and_b32 | Op::s_and_b64 => (a.or(b).and(Some(Mask::Some)), None),
+            Op::s_and_b32 | Op::s_and_b64 => (a.or(b).and(Some(Mask::Part)), None),
             Op::s_xor_b32 | Op::s_xor_b64 => {
-                let difference = a.zip(b).map(|(a, b)| match () {
-                    () if self.is_within(a, b) => self.without(b, a),
-                    () if self.is_within(b, a) => self.without(a, b),
-                    () => Mask::Some,
+                let difference = a.zip(b).map(|(a, b)| {
+                    if self.is_within(a, b) {
+                        self.without(b, a)
+                    } else if self.is_within(b, a) {
+                        self.without(a, b)
+                    } else {
+                        Mask::Part
+                    }
                 });
                 (difference, None)
             }
@@ -188,9 +192,9 @@ impl Masks {
             Op::s_or_saveexec_b32 | Op::s_or_saveexec_b64 => (exec, Some(union(a, exec))),
             // The bits of inactive lanes are 0.
             _ if i.writes_exec() && i.is_vector() => {
-                (Some(Mask::Some), Some(self.narrow(number, exec)))
+                (Some(Mask::Part), Some(self.narrow(number, exec)))
             }
-            _ if i.is_vector() && i.compares() => (Some(Mask::Some), None),
+            _ if i.is_vector() && i.compares() => (Some(Mask::Part), None),
             _ => (None, None),
         };
         let count = self.registers;

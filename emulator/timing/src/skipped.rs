@@ -3,8 +3,8 @@
 //! Of kernels with matrix instructions, these are left out: they take most of the time. Of other kernels, all instructions
 //! are left out whose results decide neither which way waves take nor which memory they access. Liveness finds them,
 //! backward from branches, `exec` and addresses. Scalar loads are taken to read memory that the kernel does not write, as
-//! compilers use them, unless it invalidates the scalar cache. Kernels of which some registers or targets are only known
-//! at run time run as they are.
+//! compilers use them, unless it invalidates the scalar cache or has scalar stores. Kernels of which some registers or
+//! targets are only known at run time run as they are.
 
 use std::ops::Range;
 
@@ -116,7 +116,7 @@ struct Step<'a> {
     crosses_lanes: bool,
     /// Whether lanes may be active after it that were inactive before.
     widens_exec: bool,
-    /// Whether no lane that is inactive at it is ever active.
+    /// Whether all lanes are active at it that ever are.
     has_full_exec: bool,
     /// The memories that it reads.
     loads: u8,
@@ -136,7 +136,7 @@ struct Steps<'a> {
     list: Vec<Step<'a>>,
     /// Whether all registers and targets are known.
     is_known: bool,
-    /// Whether scalar loads may read what vector instructions have stored.
+    /// Whether scalar loads may read what the kernel has stored.
     scalar_loads_see_stores: bool,
 }
 
@@ -173,6 +173,8 @@ impl<'a> Steps<'a> {
                 Op::s_dcache_inv | Op::s_dcache_inv_vol => steps.scalar_loads_see_stores = true,
                 _ => steps.is_known &= is_known(i),
             }
+            steps.scalar_loads_see_stores |= facts.category == Category::ScalarMemory
+                && matches!(facts.effect, Effect::Store | Effect::Atomic);
             steps.list.push(step);
         }
         if steps.is_known {

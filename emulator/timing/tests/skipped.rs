@@ -139,6 +139,19 @@ fn addresses_come_from_other_waves() {
     estimate(&kernel, Product::Mi300x).expect("the address is in the buffer");
 }
 
+/// gfx908 has scalar stores; scalar loads find them in the same cache.
+#[test]
+fn addresses_come_from_scalar_stores() {
+    let body = "  v_mov_b32 v2, 0x100\n  v_readfirstlane_b32 s8, v2\n  s_nop 3\n  s_store_dword s8, s[6:7], 0x0\n  \
+                s_waitcnt lgkmcnt(0)\n  s_load_dword s9, s[6:7], 0x0\n  s_waitcnt lgkmcnt(0)\n  \
+                s_sub_u32 s9, s9, 0x100\n  v_mov_b32 v1, s9\n  global_load_dword v5, v1, s[4:5]\n  \
+                s_waitcnt vmcnt(0)\n";
+    let kernel = Small::new(Gpu::Gfx908, body);
+    let whole = launch(&kernel, Product::Mi100);
+    let estimated = estimate(&kernel, Product::Mi100).expect("the address is in the buffer");
+    assert_eq!(estimated.cycles, whole.cycles);
+}
+
 #[test]
 fn addresses_are_computed_in_waves_of_32_lanes() {
     let body = "  v_mov_b32 v1, 0x100\n  v_cmp_gt_u32 vcc_lo, 16, v0\n  s_mov_b32 s8, exec_lo\n  v_cmpx_gt_u32 16, v0\n  \
