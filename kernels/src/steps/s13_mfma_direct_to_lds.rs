@@ -49,15 +49,15 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     // themselves.
     unsafe {
         let mut gemm = BlockGemm::<C>::new(product);
-        let mut done = 0;
         if let Some(source) = gemm.direct_source() {
+            let mut done = 0;
             let stages = gemm.whole_stages(&source, 0, k) / RING as u32 * RING as u32;
             if stages > 0 {
                 stream(&mut gemm, source, stages);
                 done = stages * BlockGemm::<C>::STAGE_K;
             }
+            gemm.rest(source, done, k);
         }
-        gemm.rest(done, k);
         gemm.finish();
     }
 }

@@ -156,8 +156,9 @@ impl<T> Operand<T> {
     /// Whether the byte offsets within a tile, of at most 256 rows and 256 elements along k, fit in 32 bits. Uniform.
     #[inline(always)]
     fn is_near(&self) -> bool {
-        let most = const { (u32::MAX as usize / size_of::<T>() - 256) / 256 };
-        self.strides.row <= most && self.strides.column <= most
+        let most = const { (u32::MAX / size_of::<T>() as u32 - 256) / 256 };
+        // Leading dimensions have 32 bits.
+        self.strides.row as u32 <= most && self.strides.column as u32 <= most
     }
 
     /// Whether [`TileLoader::load_within`] can load the operand: it has a whole unit in the direction in which elements are
@@ -280,6 +281,26 @@ pub struct TileLoader<T, L, V: Length> {
     place: LdsPosition<L>,
     byte: u32,
     layout: PhantomData<L>,
+}
+
+/// A thread's units of a tile that may end outside the operand.
+#[derive(Clone, Copy)]
+pub struct Unshifted<V: Length> {
+    /// The units, from where they fit.
+    units: Array<Unit, V>,
+    /// How many elements each of them begins too early.
+    shifts: Array<u32, V>,
+}
+
+impl<V: Length> Unshifted<V> {
+    /// The units with their elements, of type `T`, in place.
+    #[inline(always)]
+    pub fn shifted<T>(&self) -> Array<Unit, V> {
+        V::from_fn(
+            #[inline(always)]
+            |i| shifted::<T>(self.units[i], self.shifts[i]),
+        )
+    }
 }
 
 impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
@@ -416,7 +437,7 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     /// Loads the share of the tile at `k`, which may end outside the operand: elements outside along k are 0. (Elements of
     /// rows outside are any; no product of them is stored.)
     ///
-    /// A unit that would end outside is loaded from where it fits, and shifted.
+    /// A unit that would end outside is loaded from where it fits, and [shifted](Unshifted::shifted) when all loads have been issued.
     ///
     /// # Safety
     /// The operand [has a unit](Operand::has_a_unit).
@@ -427,7 +448,7 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         thread: u32,
         threads: usize,
         k: u32,
-    ) -> Array<Unit, V> {
+    ) -> Unshifted<V> {
         let (per_unit, strides) = (Self::PER_UNIT as u32, operand.strides);
         let mut units = V::splat(Unit::splat(0));
         let mut shifts = V::splat(0);
@@ -464,31 +485,7 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
             // SAFETY: the unit is in the operand, which has at least one. Alignment as in `load`.
             units[i] = unsafe { unit.cast::<Unit>().read_unaligned() };
         }
-        for i in 0..V::LEN {
-            units[i] = Self::shifted(units[i], shifts[i]);
-        }
-        units
-    }
-
-    /// The unit without its first `elements` elements, and with as many zeros at its end.
-    #[inline(always)]
-    fn shifted(unit: Unit, elements: u32) -> Unit {
-        // Written out, so that the words stay in registers.
-        let bytes = elements * size_of::<T>() as u32;
-        let choose = |condition: bool, yes: u32, no: u32| if condition { yes } else { no };
-        let [a, b, c, d] = unit.to_array();
-        let two = bytes & 8 != 0;
-        let (a, b) = (choose(two, c, a), choose(two, d, b));
-        let (c, d) = (choose(two, 0, c), choose(two, 0, d));
-        let one = bytes & 4 != 0;
-        let (a, b) = (choose(one, b, a), choose(one, c, b));
-        let (c, d) = (choose(one, d, c), choose(one, 0, d));
-        let bits = bytes % 4 * 8;
-        let joined = |low: u32, high: u32| {
-            let pair = u64::from(high) << 32 | u64::from(low);
-            choose(bytes < UNIT_BYTES as u32, (pair >> bits) as u32, 0)
-        };
-        Unit::from_array([joined(a, b), joined(b, c), joined(c, d), joined(d, 0)])
+        Unshifted { units, shifts }
     }
 
     /// Advances by `tiles` tiles along k.
@@ -608,6 +605,27 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     }
 }
 
+/// The unit without its first `elements` elements, and with as many zeros at its end.
+#[inline(always)]
+fn shifted<T>(unit: Unit, elements: u32) -> Unit {
+    // Written out, so that the words stay in registers.
+    let bytes = elements * size_of::<T>() as u32;
+    let choose = |condition: bool, yes: u32, no: u32| if condition { yes } else { no };
+    let [a, b, c, d] = unit.to_array();
+    let two = bytes & 8 != 0;
+    let (a, b) = (choose(two, c, a), choose(two, d, b));
+    let (c, d) = (choose(two, 0, c), choose(two, 0, d));
+    let one = bytes & 4 != 0;
+    let (a, b) = (choose(one, b, a), choose(one, c, b));
+    let (c, d) = (choose(one, d, c), choose(one, 0, d));
+    let bits = bytes % 4 * 8;
+    let joined = |low: u32, high: u32| {
+        let pair = u64::from(high) << 32 | u64::from(low);
+        choose(bytes < UNIT_BYTES as u32, (pair >> bits) as u32, 0)
+    };
+    Unit::from_array([joined(a, b), joined(b, c), joined(c, d), joined(d, 0)])
+}
+
 /// Fails to compile for any other size of a piece.
 const fn panic_unless_piece<P>() {
     assert!(
@@ -651,7 +669,7 @@ mod tests {
             // SAFETY: the operand has a unit, and the tile has the units of all threads.
             unsafe {
                 let units = loader.load_within(operand, thread, THREADS, k);
-                loader.store(tile.as_mut_ptr(), THREADS, units);
+                loader.store(tile.as_mut_ptr(), THREADS, units.shifted::<u16>());
             }
         }
         let words = tile.into_iter().flat_map(Unit::to_array);

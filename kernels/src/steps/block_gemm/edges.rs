@@ -7,11 +7,33 @@
 use super::{BlockGemm, Config, Element, Fetch, InFlight, Source};
 use crate::{
     arch::Workgroup,
+    matrix::Multiply as _,
     tile::{
         lds::Barrier as _,
-        operand::{Bits, LdsLayout, Operand, UNIT_BYTES, Unit},
+        length::{Array, Length as _},
+        operand::{Bits, LdsLayout, Operand, UNIT_BYTES, Unit, Unshifted},
     },
 };
+
+/// A thread's units of a stage that may end outside the operands.
+#[derive(Clone, Copy)]
+struct Within<C: Config> {
+    a: Unshifted<C::AVecs>,
+    b: Unshifted<C::BVecs>,
+    scales: Array<u32, C::Scales>,
+}
+
+impl<C: Config> Within<C> {
+    /// The units with their elements in place.
+    #[inline(always)]
+    fn shifted(&self) -> InFlight<C> {
+        InFlight {
+            a: self.a.shifted::<Element<C>>(),
+            b: self.b.shifted::<Element<C>>(),
+            scales: self.scales,
+        }
+    }
+}
 
 impl<C: Config> BlockGemm<C> {
     /// How many stages from `k` to `end` can be loaded in whole units. Uniform.
@@ -43,7 +65,7 @@ impl<C: Config> BlockGemm<C> {
             }
         }
         // SAFETY: the caller promises the same.
-        unsafe { self.rest(k + whole * Self::STAGE_K, end) }
+        unsafe { self.rest(source, k + whole * Self::STAGE_K, end) }
     }
 
     /// Multiplies the stage whose units the threads have loaded.
@@ -58,57 +80,95 @@ impl<C: Config> BlockGemm<C> {
             Workgroup.wait();
             self.store(fetch, 0, units);
             Workgroup.wait();
-            self.multiply_first();
+            self.multiply_buffer(0);
         }
     }
 
-    /// Multiplies what is in stage buffer 0.
+    /// Multiplies what is in a stage buffer.
     ///
     /// # Safety
     /// As [`operands`](Self::operands).
     #[inline(always)]
-    unsafe fn multiply_first(&mut self) {
+    unsafe fn multiply_buffer(&mut self, stage: usize) {
         for step in 0..Self::STEPS {
             // SAFETY: as the caller promises.
-            let operands = unsafe { self.operands(0, step) };
+            let operands = unsafe { self.operands(stage, step) };
             self.multiply(&operands);
         }
     }
 
-    /// As [`sequential`](Self::sequential), for the few stages at the end of k that may be no whole ones.
+    /// As [`sequential`](Self::sequential), for the few stages at the end of k that may be no whole ones. Kernels with small
+    /// tiles load two of them at once.
     ///
     /// # Safety
-    /// As [`sequential`](Self::sequential). If `end` is not the end of k, there are whole stages up to `end`.
+    /// As [`sequential`](Self::sequential). If `end` is not the end of k, there are whole stages up to `end`, an even number.
     #[inline(always)]
-    pub(in super::super) unsafe fn rest(&mut self, mut k: u32, end: u32) {
+    pub(in super::super) unsafe fn rest(&mut self, source: Source<C>, mut k: u32, end: u32) {
         if k >= end {
             return;
         }
-        let Some(source) = self.source(k) else {
+        // Large tiles leave no registers for the source throughout the main loop.
+        let again = if Self::PAIRS {
+            Some(source)
+        } else {
+            self.source(k)
+        };
+        let Some(source) = again else {
             return;
         };
         let fetch = source.fetch(1);
-        let (thread, threads) = (self.thread, self.threads());
         let has_units = source.a.has_a_unit() && source.b.has_a_unit();
         while k < end {
+            let has_second = const { Self::PAIRS } && has_units && end - k > Self::STAGE_K;
             // SAFETY: the operands have units where they are loaded. Barriers are as in `multiply_stage`.
             unsafe {
                 if has_units {
-                    let units = InFlight {
-                        a: (source.loader_a).load_within(&source.a, thread, threads, k),
-                        b: (source.loader_b).load_within(&source.b, thread, threads, k),
-                        scales: self.scales_within(k),
+                    let first = self.load_within(&source, k);
+                    let second = if has_second {
+                        self.load_within(&source, k + Self::STAGE_K)
+                    } else {
+                        first
                     };
                     Workgroup.wait();
-                    self.store(&fetch, 0, units);
+                    self.store(&fetch, 0, first.shifted());
+                    if has_second {
+                        self.store(&fetch, 1, second.shifted());
+                    }
                 } else {
                     Workgroup.wait();
                     self.store_elements(&source, k, end);
                 }
                 Workgroup.wait();
-                self.multiply_first();
+                self.multiply_buffer(0);
+                if has_second {
+                    self.multiply_buffer(1);
+                }
             }
-            k += Self::STAGE_K;
+            k += if has_second {
+                2 * Self::STAGE_K
+            } else {
+                Self::STAGE_K
+            };
+        }
+    }
+
+    /// Whether [`rest`](Self::rest) loads two stages at once: their units take few registers.
+    pub(super) const PAIRS: bool = C::AVecs::LEN + C::BVecs::LEN <= 3;
+
+    /// Loads the thread's units of the stage at `k`, which may end outside the operands. No load waits for another.
+    ///
+    /// # Safety
+    /// The operands [have units](Operand::has_a_unit).
+    #[inline(always)]
+    unsafe fn load_within(&self, source: &Source<C>, k: u32) -> Within<C> {
+        let (thread, threads) = (self.thread, self.threads());
+        // SAFETY: as the caller promises.
+        unsafe {
+            Within {
+                a: (source.loader_a).load_within(&source.a, thread, threads, k),
+                b: (source.loader_b).load_within(&source.b, thread, threads, k),
+                scales: self.scales_within(k),
+            }
         }
     }
 
@@ -120,7 +180,14 @@ impl<C: Config> BlockGemm<C> {
     unsafe fn store_elements(&self, source: &Source<C>, k: u32, end: u32) {
         let tile = self.product.kernel().tile;
         let (a, b) = self.tiles(0);
-        let (thread, threads) = (self.thread, self.threads());
+        // Without the opaque zero, the compiler would compute the places of all elements before the loop over stages, also for
+        // operands that are loaded in units. Scales leave no registers for them either; with it, others need more.
+        let thread = if const { Self::PAIRS || C::Multiply::SCALE_BYTES > 0 } {
+            self.thread + crate::opaque_zero()
+        } else {
+            self.thread
+        };
+        let threads = self.threads();
         // SAFETY: as the caller promises.
         unsafe {
             store_elements::<Element<C>, C::Layout>(

@@ -477,7 +477,7 @@ impl<C: Config> BlockGemm<C> {
             }
         }
         // SAFETY: as the caller promises.
-        unsafe { self.rest(k + stages * Self::STAGE_K, end) };
+        unsafe { self.rest(source, k + stages * Self::STAGE_K, end) };
     }
 }
 
@@ -594,6 +594,7 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     pub(super) fn direct_source(&self) -> Option<Source<C>> {
         const { assert!(C::Multiply::SCALE_BYTES == 0, "scales go through registers") }
+        const { assert!(!Self::PAIRS, "the rest of k needs another source") }
         let (a, b) = self.product.operands()?;
         Some(Source {
             loader_a: TileLoader::in_place(&a, self.thread, self.threads()),
