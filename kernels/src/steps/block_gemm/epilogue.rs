@@ -5,6 +5,10 @@
 //! cache line of C: a part of a line takes caches as long as all of it. A lane then stores 16 bytes, two units of sums of
 //! 16-bit elements. Otherwise blocks pass one at a time, a unit per lane, or small ones a row of blocks at a time: a wave waits
 //! for LDS less often so.
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over iterators unroll too late, and leave the registers in memory"
+)]
 
 use super::{BlockGemm, Config, Element, Output, Product};
 use crate::{
@@ -12,10 +16,14 @@ use crate::{
     matrix::Multiply,
     tile::{
         lds::Barrier as _,
+        length::Length as _,
         operand::{UNIT_BYTES, Unit},
         output::Plain,
     },
 };
+
+/// The most units of a block of sums that a lane stores.
+const MOST_UNITS: usize = 4;
 
 /// A sum.
 type Sum<C> = <<C as Config>::Multiply as Multiply>::Sum;
@@ -140,16 +148,16 @@ impl<C: Config> BlockGemm<C> {
             .wrapping_add((wave * Self::EDGE * Self::SUM_UNITS) as usize)
     }
 
-    /// The unit of the block of sums in LDS that is `rows` below the lane's first one.
+    /// Reads the unit of the block of sums in LDS that is `rows` below the lane's first one.
     ///
     /// # Safety
-    /// The unit's row is in the block.
+    /// The unit's row is in the block, which has been written.
     #[inline(always)]
-    unsafe fn staged(&self, block: *const Unit, rows: u32) -> *const Sum<C> {
+    unsafe fn staged(&self, block: *const Unit, rows: u32) -> Unit {
         let (row, unit) = (self.lane / Self::SUM_UNITS, self.lane % Self::SUM_UNITS);
         let position = C::Multiply::sum_position(rows + row, unit, 0);
-        // SAFETY: the position is in the block.
-        unsafe { block.add(position as usize).cast() }
+        // SAFETY: as the caller promises.
+        unsafe { block.add(position as usize).read() }
     }
 
     /// Updates C if the sums are only multiplied by α and the tile is whole: blocks after blocks, without branches.
@@ -235,10 +243,17 @@ impl<C: Config> BlockGemm<C> {
                 }
             }
             arch::wait_for_lds();
-            for j in 0..Self::N {
-                let block = blocks.wrapping_add(j * block_units);
+            let units = C::N::from_fn(
+                #[inline(always)]
                 // SAFETY: as in `finish_in_a_loop`; a wave reads a whole block in one access.
-                let sums = unsafe { self.staged(block, 0) };
+                |j| unsafe { self.staged(blocks.wrapping_add(j * block_units), 0) },
+            );
+            let units = C::N::from_fn(
+                #[inline(always)]
+                |j| opaque(units[j]),
+            );
+            for j in 0..Self::N {
+                let sums = (&raw const units[j]).cast();
                 store(&self.product, row, column + j as u32 * Self::EDGE, sums);
             }
             row += Self::EDGE;
@@ -274,13 +289,30 @@ impl<C: Config> BlockGemm<C> {
             arch::wait_for_lds();
             let row = row + number / Self::N as u32 * Self::EDGE + lane_row;
             let column = column + number % Self::N as u32 * Self::EDGE + lane_column;
-            for rows in (0..Self::EDGE).step_by(Self::ROWS_AT_ONCE as usize) {
+            let mut units = [Unit::splat(0); MOST_UNITS];
+            for part in 0..(Self::EDGE / Self::ROWS_AT_ONCE) as usize {
                 // SAFETY: the wave has written the block. Lanes store different units of it, and waves
                 // have different blocks of the tile.
-                let sums = unsafe { self.staged(block, rows) };
-                store(&self.product, row + rows, column, sums);
+                units[part] = unsafe { self.staged(block, part as u32 * Self::ROWS_AT_ONCE) };
+            }
+            let units = units.map(opaque);
+            for part in 0..(Self::EDGE / Self::ROWS_AT_ONCE) as usize {
+                let sums = (&raw const units[part]).cast();
+                store(
+                    &self.product,
+                    row + part as u32 * Self::ROWS_AT_ONCE,
+                    column,
+                    sums,
+                );
             }
             number += 1;
         }
     }
+}
+
+/// The unit, read as a whole before anything is stored. Otherwise the compiler would move parts of the read to the branches that
+/// store them, and wait in each.
+#[inline(always)]
+fn opaque(unit: Unit) -> Unit {
+    Unit::from_array(unit.to_array().map(crate::opaque))
 }
