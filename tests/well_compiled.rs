@@ -619,6 +619,7 @@ fn main_loops_by_mfma_load_ahead_on_gfx908() {
                 | Variant::StreamK
                 | Variant::SplitK64x64
                 | Variant::SplitK32x64
+                | Variant::SplitK32x32
         );
         if built.gpu != Gpu::Gfx908 || !loads_ahead {
             continue;

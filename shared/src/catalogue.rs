@@ -77,6 +77,8 @@ pub enum Variant {
     SplitK64x64,
     /// [`SplitK`](Self::SplitK) with 32 × 64 tiles, for products of few rows.
     SplitK32x64,
+    /// [`SplitK`](Self::SplitK) with 32 × 32 tiles and stages of 128 bytes along k, for the smallest problems.
+    SplitK32x32,
     /// [`SplitK`](Self::SplitK) with 80 × 128 tiles, for problems that 128 × 128 tiles divide unevenly among the compute units.
     SplitK80x128,
     /// [`MfmaWide`](Self::MfmaWide) by WMMA, the matrix instructions of RDNA.
@@ -124,6 +126,7 @@ impl Variant {
             Self::StreamK => "stream_k",
             Self::SplitK64x64 => "split_k_64x64",
             Self::SplitK32x64 => "split_k_32x64",
+            Self::SplitK32x32 => "split_k_32x32",
             Self::SplitK80x128 => "split_k_80x128",
             Self::WmmaWide => "wmma_wide",
             Self::WmmaSwizzled => "wmma_swizzled",
@@ -170,6 +173,7 @@ impl Variant {
             | Self::StreamK
             | Self::SplitK64x64
             | Self::SplitK32x64
+            | Self::SplitK32x32
             | Self::SplitK80x128 => Unit::Mfma,
         }
     }
@@ -737,6 +741,15 @@ const SPLIT_K_32X64: Step = Step {
     variant: Variant::SplitK32x64,
     tile: (32, 64),
     waves: (1, 2),
+    waves_per_simd: 4,
+    ..SPLIT_K
+};
+
+/// [`Variant::SplitK32x32`]: 2 × 2 waves of 16 × 16.
+const SPLIT_K_32X32: Step = Step {
+    variant: Variant::SplitK32x32,
+    tile: (32, 32),
+    row_bytes: 128,
     waves_per_simd: 4,
     ..SPLIT_K
 };

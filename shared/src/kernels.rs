@@ -125,6 +125,11 @@ macro_rules! for_each_kernel {
                 gemm_split_k_32x64_f32: SPLIT_K_32X64, F32, ["gfx908", "gfx90a", "gfx942", "gfx950"];
                 gemm_split_k_32x64_f16: SPLIT_K_32X64, F16, ["gfx908", "gfx90a", "gfx942", "gfx950"];
                 gemm_split_k_32x64_bf16: SPLIT_K_32X64, BF16, ["gfx908", "gfx90a", "gfx942", "gfx950"];
+                gemm_split_k_32x32_f32: SPLIT_K_32X32, F32, ["gfx908", "gfx90a", "gfx942", "gfx950"];
+                gemm_split_k_32x32_f16: SPLIT_K_32X32, F16, ["gfx908", "gfx90a", "gfx942", "gfx950"];
+                gemm_split_k_32x32_bf16: SPLIT_K_32X32, BF16, ["gfx908", "gfx90a", "gfx942", "gfx950"];
+                gemm_split_k_32x32_i8: SPLIT_K_32X32, I8, ["gfx908", "gfx90a", "gfx942", "gfx950"];
+                gemm_split_k_32x32_f64: SPLIT_K_32X32, F64, ["gfx90a", "gfx942", "gfx950"];
                 gemm_split_k_80x128_f32: SPLIT_K_80X128, F32, ["gfx90a"];
                 gemm_split_k_80x128_f16: SPLIT_K_80X128, F16, ["gfx90a"];
                 gemm_split_k_80x128_bf16: SPLIT_K_80X128, BF16, ["gfx90a"];

@@ -367,6 +367,7 @@ const fn reach(variant: Variant) -> f64 {
         Variant::SplitK | Variant::StreamK | Variant::WmmaSplitK => 44.0,
         Variant::SplitK64x64
         | Variant::SplitK32x64
+        | Variant::SplitK32x32
         | Variant::SplitK80x128
         | Variant::WmmaSplitK64x64
         | Variant::WmmaSplitK32x64 => 40.0,

@@ -45,7 +45,7 @@ pub(crate) use large::*;
 
 /// The instructions of the block GEMM.
 mod large {
-    use core::simd::{Simd, f32x16, i32x16};
+    use core::simd::{Simd, f32x4, f32x16, i32x4, i32x16};
 
     /// Vectors of f16, which `core::simd` does not support.
     #[derive(Clone, Copy)]
@@ -93,17 +93,21 @@ mod large {
     #[cfg(not(any(ferrowave_gpu = "gfx908", ferrowave_gpu = "gfx950")))]
     instruction!(f32_32x32x8_bf16(Shorts<4>) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x8bf16.1k");
 
-    #[cfg(ferrowave_gpu = "gfx90a")]
-    instruction!(f32_16x16x16_f16(Halves<4>) -> [f32; 4] as core::simd::f32x4 = "llvm.amdgcn.mfma.f32.16x16x16f16");
-    #[cfg(ferrowave_gpu = "gfx90a")]
-    instruction!(f32_16x16x16_bf16(Shorts<4>) -> [f32; 4] as core::simd::f32x4 = "llvm.amdgcn.mfma.f32.16x16x16bf16.1k");
-    #[cfg(ferrowave_gpu = "gfx90a")]
-    instruction!(i32_16x16x16_i8(i32) -> [i32; 4] as core::simd::i32x4 = "llvm.amdgcn.mfma.i32.16x16x16i8");
+    #[cfg(not(ferrowave_gpu = "gfx950"))]
+    instruction!(f32_16x16x16_f16(Halves<4>) -> [f32; 4] as f32x4 = "llvm.amdgcn.mfma.f32.16x16x16f16");
+    #[cfg(ferrowave_gpu = "gfx908")]
+    instruction!(f32_16x16x8_bf16(Shorts<2>) -> [f32; 4] as f32x4 = "llvm.amdgcn.mfma.f32.16x16x8bf16");
+    #[cfg(not(any(ferrowave_gpu = "gfx908", ferrowave_gpu = "gfx950")))]
+    instruction!(f32_16x16x16_bf16(Shorts<4>) -> [f32; 4] as f32x4 = "llvm.amdgcn.mfma.f32.16x16x16bf16.1k");
+    #[cfg(any(ferrowave_gpu = "gfx908", ferrowave_gpu = "gfx90a"))]
+    instruction!(i32_16x16x16_i8(i32) -> [i32; 4] as i32x4 = "llvm.amdgcn.mfma.i32.16x16x16i8");
 
     #[cfg(ferrowave_gpu = "gfx942")]
     instruction!(f32_32x32x4_xf32(core::simd::f32x2) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x4.xf32");
     #[cfg(ferrowave_gpu = "gfx942")]
     instruction!(i32_32x32x16_i8(i64) -> [i32; 16] as i32x16 = "llvm.amdgcn.mfma.i32.32x32x16.i8");
+    #[cfg(ferrowave_gpu = "gfx942")]
+    instruction!(i32_16x16x32_i8(i64) -> [i32; 4] as i32x4 = "llvm.amdgcn.mfma.i32.16x16x32.i8");
     #[cfg(ferrowave_gpu = "gfx942")]
     instruction!(f32_32x32x16_fp8_fp8(i64) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x16.fp8.fp8");
 
@@ -112,7 +116,14 @@ mod large {
     #[cfg(ferrowave_gpu = "gfx950")]
     instruction!(f32_32x32x16_bf16(Shorts<8>) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x16.bf16");
     #[cfg(ferrowave_gpu = "gfx950")]
-    instruction!(i32_32x32x32_i8(core::simd::i32x4) -> [i32; 16] as i32x16 = "llvm.amdgcn.mfma.i32.32x32x32.i8");
+    instruction!(i32_32x32x32_i8(i32x4) -> [i32; 16] as i32x16 = "llvm.amdgcn.mfma.i32.32x32x32.i8");
+
+    #[cfg(ferrowave_gpu = "gfx950")]
+    instruction!(f32_16x16x32_f16(Halves<8>) -> [f32; 4] as f32x4 = "llvm.amdgcn.mfma.f32.16x16x32.f16");
+    #[cfg(ferrowave_gpu = "gfx950")]
+    instruction!(f32_16x16x32_bf16(Shorts<8>) -> [f32; 4] as f32x4 = "llvm.amdgcn.mfma.f32.16x16x32.bf16");
+    #[cfg(ferrowave_gpu = "gfx950")]
+    instruction!(i32_16x16x64_i8(i32x4) -> [i32; 4] as i32x4 = "llvm.amdgcn.mfma.i32.16x16x64.i8");
 
     /// A lane's elements of one row, and the scale of one block of [`SCALE_BLOCK`](ferrowave_shared::SCALE_BLOCK)
     /// elements: of the row's first block in lanes 0 to 31, of its second in lanes 32 to 63.
@@ -160,7 +171,7 @@ mod large {
     #[cfg(ferrowave_gpu = "gfx950")]
     scaled_instruction!(f32_32x32x64_mxfp8(core::simd::i32x8) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32", format 0);
     #[cfg(ferrowave_gpu = "gfx950")]
-    scaled_instruction!(f32_32x32x64_mxfp4(core::simd::i32x4) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v4i32.v4i32", format 4);
+    scaled_instruction!(f32_32x32x64_mxfp4(i32x4) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v4i32.v4i32", format 4);
 
     /// `v_mfma_f32_32x32x64_f8f6f4` with E4M3 for both operands: `a · b + c`.
     #[cfg(ferrowave_gpu = "gfx950")]

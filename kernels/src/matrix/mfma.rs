@@ -1,8 +1,6 @@
 //! Products of blocks by MFMA, on CDNA.
 
-#[cfg(ferrowave_gpu = "gfx90a")]
-use super::F32x16x16x4;
-use super::{LaneMap, Multiply};
+use super::{F32x16x16x4, LaneMap, Multiply};
 #[cfg(ferrowave_gpu = "gfx950")]
 use crate::arch::mfma::Scaled;
 use crate::{
@@ -111,28 +109,57 @@ product! {
     F64: u64 => f64, [f64; 4] in Map16x16F64, [f64; 2] from [0], mfma::f64_16x16x4_f64
 }
 
-// Blocks of 16 × 16, of which tiles can have other numbers of rows.
+// Blocks of 16 × 16, of which tiles can have other numbers of rows, and small tiles several waves.
 
-#[cfg(ferrowave_gpu = "gfx90a")]
 product! {
-    /// f32: `v_mfma_f32_16x16x4f32`.
+    /// f32: `v_mfma_f32_16x16x4_f32`.
     F32By16: u32 => f32, [f32; 4] in F32x16x16x4, [f32; 4] from [0], mfma::f32_16x16x4_f32
 }
 
-#[cfg(ferrowave_gpu = "gfx90a")]
+#[cfg(not(ferrowave_gpu = "gfx950"))]
 product! {
-    /// f16: `v_mfma_f32_16x16x16f16`.
+    /// f16: `v_mfma_f32_16x16x16_f16` (before gfx942: `v_mfma_f32_16x16x16f16`).
     F16By16: u16 => f16, [f32; 4] in F32x16x16x4, [Halves<4>; 2] from [0], mfma::f32_16x16x16_f16
 }
 
-#[cfg(ferrowave_gpu = "gfx90a")]
+#[cfg(ferrowave_gpu = "gfx950")]
 product! {
-    /// bf16: `v_mfma_f32_16x16x16bf16_1k`.
+    /// f16: `v_mfma_f32_16x16x32_f16`.
+    F16By16: u16 => f16, [f32; 4] in F32x16x16x4, [Halves<8>; 1] from [0], mfma::f32_16x16x32_f16
+}
+
+#[cfg(ferrowave_gpu = "gfx908")]
+product! {
+    /// bf16: `v_mfma_f32_16x16x8bf16`, which takes two elements per lane.
+    Bfloat16By16: u16 => Bf16, [f32; 4] in F32x16x16x4, [Shorts<2>; 4] from [0], mfma::f32_16x16x8_bf16
+}
+
+#[cfg(not(any(ferrowave_gpu = "gfx908", ferrowave_gpu = "gfx950")))]
+product! {
+    /// bf16: `v_mfma_f32_16x16x16_bf16` (gfx90a: `v_mfma_f32_16x16x16bf16_1k`).
     Bfloat16By16: u16 => Bf16, [f32; 4] in F32x16x16x4, [Shorts<4>; 2] from [0], mfma::f32_16x16x16_bf16
 }
 
-#[cfg(ferrowave_gpu = "gfx90a")]
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
+    /// bf16: `v_mfma_f32_16x16x32_bf16`.
+    Bfloat16By16: u16 => Bf16, [f32; 4] in F32x16x16x4, [Shorts<8>; 1] from [0], mfma::f32_16x16x32_bf16
+}
+
+#[cfg(any(ferrowave_gpu = "gfx908", ferrowave_gpu = "gfx90a"))]
 product! {
     /// i8: `v_mfma_i32_16x16x16i8`.
     I8By16: u8 => i32, [i32; 4] in F32x16x16x4, [i32; 4] from [0], mfma::i32_16x16x16_i8
+}
+
+#[cfg(ferrowave_gpu = "gfx942")]
+product! {
+    /// i8: `v_mfma_i32_16x16x32_i8`.
+    I8By16: u8 => i32, [i32; 4] in F32x16x16x4, [i64; 2] from [0], mfma::i32_16x16x32_i8
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
+    /// i8: `v_mfma_i32_16x16x64_i8`.
+    I8By16: u8 => i32, [i32; 4] in F32x16x16x4, [core::simd::i32x4; 1] from [0], mfma::i32_16x16x64_i8
 }

@@ -248,6 +248,9 @@ macro_rules! step {
     (SPLIT_K_32X64, $row:ty) => {
         s16_split_k::run::<$row>
     };
+    (SPLIT_K_32X32, $row:ty) => {
+        s16_split_k::run::<$row>
+    };
     (SPLIT_K_80X128, $row:ty) => {
         s16_split_k::run::<$row>
     };
@@ -282,6 +285,9 @@ macro_rules! layout {
     (PINGPONG_SMALL_LINES, $size:expr, $readers:expr) => {
         Swizzled<{ $size }, { LDS_BANKS }, { $readers }, 8>
     };
+    (SPLIT_K_32X32, $size:expr, $readers:expr) => {
+        Swizzled<{ $size }, { LDS_BANKS }, { $readers }, 8>
+    };
     ($step:ident, $size:expr, $readers:expr) => {
         Swizzled<{ $size }, { LDS_BANKS }, { $readers }>
     };
@@ -300,6 +306,19 @@ macro_rules! instruction {
         matrix::Bfloat16By16
     };
     (SPLIT_K_80X128, I8) => {
+        matrix::I8By16
+    };
+    // Four waves share 32 × 32 sums.
+    (SPLIT_K_32X32, F32) => {
+        matrix::F32By16
+    };
+    (SPLIT_K_32X32, F16) => {
+        matrix::F16By16
+    };
+    (SPLIT_K_32X32, BF16) => {
+        matrix::Bfloat16By16
+    };
+    (SPLIT_K_32X32, I8) => {
         matrix::I8By16
     };
     ($step:ident, F32) => {

@@ -61,6 +61,14 @@ impl<const SIZE: usize, const BANKS: usize, const READERS: usize, const UNITS: u
         (64, 8, 4, 16) => [0b1000, 0b1010, 0b1_0010, 0b100],
         (64, 1, 8, 32) => [0b10, 0b10_0100, 0b100_1000, 0b1_0000],
         (64, 2, 8, 32) => [0b10, 0b1000, 0b10_0100, 0b1_0000],
+        (32, 1, 8, 16) => [0b1_0010, 0b100, 0b1, 0],
+        (32, 2, 8, 16) => [0b1_0010, 0b1100, 0b1, 0],
+        (32, 4, 8, 16) => [0b1_0010, 0b1001, 0b100, 0],
+        (32, 8, 8, 16) => [0b1001, 0b100, 0b10, 0],
+        (64, 1, 8, 16) => [0b100, 0b1_1100, 0b10, 0],
+        (64, 2, 8, 16) => [0b10, 0b1_0100, 0b1000, 0],
+        (64, 4, 8, 16) => [0b10, 0b1_0001, 0b1000, 0b100],
+        (64, 8, 8, 16) => [0b1, 0b1000, 0b100, 0b10],
         _ => panic!("the search has not been done for this layout"),
     };
 }
@@ -140,6 +148,14 @@ mod tests {
         check::<8, 64, 16, 4>(64);
         check::<1, 64, 32, 8>(64);
         check::<2, 64, 32, 8>(64);
+        check::<1, 32, 16, 8>(64);
+        check::<2, 32, 16, 8>(64);
+        check::<4, 32, 16, 8>(64);
+        check::<8, 32, 16, 8>(64);
+        check::<1, 64, 16, 8>(64);
+        check::<2, 64, 16, 8>(64);
+        check::<4, 64, 16, 8>(64);
+        check::<8, 64, 16, 8>(64);
         // WMMA of RDNA 4, in waves of 32 lanes.
         check::<1, 32, 16, 4>(32);
         check::<2, 32, 16, 4>(32);
@@ -231,6 +247,14 @@ mod tests {
             assert_eq!(transposed::<1, 64, 32, 8>(rows, units), 1, "{rows} {units}");
             assert_eq!(transposed::<2, 64, 32, 8>(rows, units), 1, "{rows} {units}");
         }
+        assert_eq!(transposed::<1, 32, 16, 8>(32, 1), 1);
+        assert_eq!(transposed::<2, 32, 16, 8>(32, 1), 1);
+        assert_eq!(transposed::<4, 32, 16, 8>(32, 1), 1);
+        assert_eq!(transposed::<8, 32, 16, 8>(32, 1), 1);
+        assert_eq!(transposed::<1, 64, 16, 8>(32, 1), 1);
+        assert_eq!(transposed::<2, 64, 16, 8>(32, 1), 1);
+        assert_eq!(transposed::<4, 64, 16, 8>(32, 1), 1);
+        assert_eq!(transposed::<8, 64, 16, 8>(32, 1), 1);
         assert_eq!(transposed::<1, 32, 16, 4>(64, 2), 1);
         for (rows, units) in [(64, 2), (64, 4), (32, 2)] {
             assert_eq!(transposed::<2, 32, 16, 4>(rows, units), 1, "{rows} {units}");

@@ -75,6 +75,11 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
 /// The stages are whole, and all threads of the workgroup call this.
 #[inline(always)]
 pub(super) unsafe fn weave<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
+    if BlockGemm::<C>::M * BlockGemm::<C>::N == 1 {
+        // SAFETY: as the caller promises.
+        unsafe { weave_single(gemm, source, stages) };
+        return;
+    }
     if C::Multiply::SMALL_BLOCKS {
         // SAFETY: as the caller promises.
         unsafe { weave_small(gemm, source, stages) };
@@ -162,6 +167,34 @@ unsafe fn weave_small<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, sta
                 arch::interleave(products(m - upper), reads);
                 arch::sched_barrier();
                 operands = next;
+            }
+        }
+    }
+}
+
+/// The same for a single block, whose waves have little to multiply: the latency of memory decides, which several workgroups on
+/// a compute unit hide.
+///
+/// # Safety
+/// As [`weave`].
+#[inline(always)]
+unsafe fn weave_single<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
+    // SAFETY: as in `weave`.
+    unsafe {
+        let mut fetch = source.fetch(stages);
+        let first = fetch.next();
+        gemm.store(&fetch, 0, first);
+        let mut in_flight = [fetch.next(), fetch.next()];
+        arch::Workgroup.wait();
+        for _ in 0..stages / 2 {
+            for buffer in 0..2 {
+                gemm.store(&fetch, 1 - buffer, in_flight[buffer]);
+                in_flight[buffer] = fetch.next();
+                for step in 0..BlockGemm::<C>::STEPS {
+                    let operands = gemm.operands(buffer, step);
+                    gemm.multiply(&operands);
+                }
+                arch::Workgroup.wait();
             }
         }
     }

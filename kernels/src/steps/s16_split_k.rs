@@ -27,6 +27,10 @@
 //!
 //! **LDS.** Two buffers, 32 KiB.
 //!
+//! **32 × 32.** The smallest problems have so few products that latencies decide: of the first loads, of the stages along k, of
+//! the sums' way to C. Four waves have a block of 16 × 16 each, and a stage has 128 bytes of each row, so that there are half as
+//! many stages to wait for.
+//!
 //! **80 × 128.** 1024 × 1024 has 64 tiles of 128 × 128, for 104 compute units of MI210, and 256 of 64 × 64, so that some
 //! units have three of them. It has 104 of 80 × 128: one for each unit. 80 rows are 5 blocks of 16, so that this kernel has the
 //! instructions with 16 × 16 sums; 4 waves have 80 × 32 each. The 256 threads load two units of A each, although the tile has
