@@ -437,7 +437,8 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     /// Loads the share of the tile at `k`, which may end outside the operand: elements outside along k are 0. (Elements of
     /// rows outside are any; no product of them is stored.)
     ///
-    /// A unit that would end outside is loaded from where it fits, and [shifted](Unshifted::shifted) when all loads have been issued.
+    /// A unit that would end outside is loaded from where it fits. The caller [shifts](Unshifted::shifted) it when all loads
+    /// have been issued.
     ///
     /// # Safety
     /// The operand [has a unit](Operand::has_a_unit).

@@ -4,7 +4,7 @@
     reason = "loops over iterators unroll too late, and leave the registers in memory"
 )]
 
-use super::{BlockGemm, Config, Element, Fetch, InFlight, Source};
+use super::{BlockGemm, Config, Element, Fetch, InFlight, MOST_OF_A_PAIR, Source};
 use crate::{
     arch::Workgroup,
     matrix::Multiply as _,
@@ -152,8 +152,8 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 
-    /// Whether [`rest`](Self::rest) loads two stages at once: their units take few registers.
-    pub(super) const PAIRS: bool = C::AVecs::LEN + C::BVecs::LEN <= 3;
+    /// Whether [`rest`](Self::rest) loads two stages at once.
+    pub(super) const PAIRS: bool = C::AVecs::LEN + C::BVecs::LEN <= MOST_OF_A_PAIR;
 
     /// Loads the thread's units of the stage at `k`, which may end outside the operands. No load waits for another.
     ///
@@ -180,8 +180,9 @@ impl<C: Config> BlockGemm<C> {
     unsafe fn store_elements(&self, source: &Source<C>, k: u32, end: u32) {
         let tile = self.product.kernel().tile;
         let (a, b) = self.tiles(0);
-        // Without the opaque zero, the compiler would compute the places of all elements before the loop over stages, also for
-        // operands that are loaded in units. Scales leave no registers for them either; with it, others need more.
+        // Without the opaque zero, the compiler computes the places of all elements before the loop over stages, also for operands
+        // that are loaded in units. Small tiles have no time for that, and types with scales no registers. Other kernels need
+        // fewer registers without it.
         let thread = if const { Self::PAIRS || C::Multiply::SCALE_BYTES > 0 } {
             self.thread + crate::opaque_zero()
         } else {

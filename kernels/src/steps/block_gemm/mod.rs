@@ -64,6 +64,9 @@ type BlockRow<C> = Array<<<C as Config>::Multiply as Multiply>::Sums, <C as Conf
 /// The type of the elements of C.
 pub(super) type Output<C> = <<C as Config>::Multiply as Multiply>::Output;
 
+/// The most units of a stage that a thread has if the last two stages are loaded at once: the units take few registers then.
+const MOST_OF_A_PAIR: usize = 3;
+
 /// How many blocks a wave and how many units a thread has: the lengths in a kernel's [`Config`].
 pub(super) struct Shares {
     pub(super) m: usize,
@@ -129,6 +132,11 @@ impl Shares {
                 .k
                 .is_multiple_of(L::ROW_BYTES / size_of::<I::Element>()),
             "LDS and a round of the main loop must have whole stages"
+        );
+        assert!(
+            shares.a_vecs + shares.b_vecs > MOST_OF_A_PAIR
+                || kernel.lds_bytes >= 2 * (a_rows + b_rows) * L::ROW_BYTES,
+            "LDS must hold the two stages that are loaded at once"
         );
         // Of small blocks, a row.
         let blocks = if I::SMALL_BLOCKS { n } else { 1 };
