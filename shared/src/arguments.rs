@@ -10,7 +10,7 @@ use crate::Options;
 ///
 /// ```
 /// # use ferrowave_shared::GemmArguments;
-/// assert_eq!(size_of::<GemmArguments>(), 136);
+/// assert_eq!(size_of::<GemmArguments>(), 144);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
@@ -25,7 +25,8 @@ pub struct GemmArguments {
     /// Device address of the bias vector, of C's element type; not read when the options have no
     /// bias.
     pub bias: u64,
-    /// Device address of the workspace of a kernel that divides k; not accessed by others.
+    /// Device address of the workspace of a kernel that divides k, or of a group's [`GemmParameters`]
+    /// ([`Options::is_group`]); else not accessed.
     pub workspace: u64,
     /// The problem.
     pub parameters: GemmParameters,
@@ -38,7 +39,7 @@ pub struct GemmArguments {
 ///
 /// ```
 /// # use ferrowave_shared::ScaledGemmArguments;
-/// assert_eq!(size_of::<ScaledGemmArguments>(), 168);
+/// assert_eq!(size_of::<ScaledGemmArguments>(), 176);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
@@ -110,6 +111,8 @@ pub struct GemmParameters {
     pub stride_b: u64,
     /// Elements from one C of the batch to the next.
     pub stride_c: u64,
+    /// Elements from one bias of the batch to the next; 0 when all products share it.
+    pub stride_bias: u64,
     /// For kernels that divide k: the number of parts per tile ([`Reduction::SplitK`]) or of
     /// workgroups ([`Reduction::StreamK`]). Other kernels ignore it.
     ///
@@ -144,11 +147,12 @@ mod tests {
         assert_eq!(offset_of!(GemmParameters, stride_a), 64);
         assert_eq!(offset_of!(GemmParameters, stride_b), 72);
         assert_eq!(offset_of!(GemmParameters, stride_c), 80);
-        assert_eq!(offset_of!(GemmParameters, parts), 88);
-        assert_eq!(offset_of!(GemmParameters, order), 92);
-        assert_eq!(size_of::<GemmParameters>(), 96);
+        assert_eq!(offset_of!(GemmParameters, stride_bias), 88);
+        assert_eq!(offset_of!(GemmParameters, parts), 96);
+        assert_eq!(offset_of!(GemmParameters, order), 100);
+        assert_eq!(size_of::<GemmParameters>(), 104);
         assert_eq!(align_of::<GemmArguments>(), 8);
-        assert_eq!(offset_of!(ScaledGemmArguments, scale_a), 136);
-        assert_eq!(offset_of!(ScaledGemmArguments, scales), 152);
+        assert_eq!(offset_of!(ScaledGemmArguments, scale_a), 144);
+        assert_eq!(offset_of!(ScaledGemmArguments, scales), 160);
     }
 }

@@ -1,7 +1,7 @@
 //! The kernel catalogue: for each kernel its types, tile, block, LDS, tile order and GPUs.
 
 use crate::{
-    BlockShape, BlockTile, ElementTypes, GpuSet, TileOrder,
+    BlockShape, BlockTile, ElementType, ElementTypes, GpuSet, TileOrder,
     element::SCALE_BLOCK,
     for_each_kernel,
     tile::{LANES, UNIT_BYTES, lds_rows},
@@ -256,6 +256,26 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// The types that C may have, its own first. Stream-K has no registers left for conversions.
+    pub const fn outputs(&self) -> &'static [ElementType] {
+        let outputs = self.types.outputs();
+        match (self.reduction, outputs) {
+            (Reduction::StreamK, [own, _, ..]) => core::slice::from_ref(own),
+            _ => outputs,
+        }
+    }
+
+    /// Whether it computes products of these types.
+    pub fn computes(&self, types: ElementTypes) -> bool {
+        self.types == types.of_kernels() && self.outputs().contains(&types.output)
+    }
+
+    /// Whether it computes [groups](crate::Options::is_group), several products of different extents in one launch: kernels
+    /// with a workspace do, which a group's parameters take the place of.
+    pub const fn computes_groups(&self) -> bool {
+        matches!(self.reduction, Reduction::SplitK)
+    }
+
     /// What the compiler may assume of every launch.
     pub const fn launch_bounds(&self) -> LaunchBounds {
         LaunchBounds {

@@ -151,6 +151,59 @@ impl ElementTypes {
         Self::F64,
     ];
 
+    /// The types that C may have: that of the kernels first, then those to which they convert their sums.
+    ///
+    /// ```
+    /// use ferrowave_shared::{ElementType, ElementTypes};
+    ///
+    /// assert_eq!(ElementTypes::F16.outputs(), [ElementType::F16, ElementType::F32]);
+    /// assert_eq!(ElementTypes::I8.outputs(), [ElementType::I32]);
+    /// ```
+    pub const fn outputs(self) -> &'static [ElementType] {
+        use ElementType::{Bf16, F16, F32, F64, I32};
+        match self.input {
+            F16 => &[F16, F32],
+            Bf16 => &[Bf16, F32],
+            // `mfma_pingpong_lines` has no registers left for conversions of MXFP4.
+            F32 | ElementType::Xf32 | ElementType::Mxfp4 => &[F32],
+            F64 => &[F64],
+            ElementType::I8 => &[I32],
+            ElementType::Fp8 | ElementType::Fp8Fnuz | ElementType::Bf8 | ElementType::Mxfp8 => {
+                &[F32, F16, Bf16]
+            }
+            // No kernels multiply these.
+            I32 | ElementType::E8m0 => &[],
+        }
+    }
+
+    /// The same with another type of C.
+    ///
+    /// ```
+    /// use ferrowave_shared::{ElementType, ElementTypes};
+    ///
+    /// let types = ElementTypes::BF16.with_output(ElementType::F32);
+    /// assert!(types.has_kernels() && types != ElementTypes::BF16);
+    /// assert_eq!(types.of_kernels(), ElementTypes::BF16);
+    /// ```
+    #[must_use]
+    pub const fn with_output(self, output: ElementType) -> Self {
+        Self { output, ..self }
+    }
+
+    /// The types of the kernels that compute these.
+    #[must_use]
+    pub const fn of_kernels(self) -> Self {
+        match self.outputs() {
+            [first, ..] => self.with_output(*first),
+            [] => self,
+        }
+    }
+
+    /// Whether there are kernels that compute these.
+    pub fn has_kernels(self) -> bool {
+        Self::ALL.contains(&self.of_kernels()) && self.outputs().contains(&self.output)
+    }
+
     const fn new(input: ElementType, output: ElementType, accumulator: ElementType) -> Self {
         Self {
             input,

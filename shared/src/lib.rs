@@ -28,7 +28,7 @@ pub use arguments::{GemmArguments, GemmParameters, ScaleParameters, ScaledGemmAr
 pub use catalogue::{CATALOGUE, Kernel, LaunchBounds, Variant, gpus_with_kernels};
 pub use element::{ElementType, ElementTypes, SCALE_BLOCK};
 pub use ferrowave_gpu::GpuSet;
-pub use options::{Bias, FragmentOp, Options};
+pub use options::{Bias, FragmentOp, Options, OutputType};
 pub use tile::{BlockShape, BlockTile, Grid, TileOrder};
 pub use workspace::Workspace;
 

@@ -16,6 +16,8 @@ pub enum FragmentOp {
     /// The Gaussian error linear unit in its tanh form,
     /// `x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))`. Only as an epilogue.
     Gelu = 4,
+    /// The sigmoid linear unit, `x / (1 + e⁻ˣ)`. Only as an epilogue.
+    Silu = 5,
 }
 
 /// The vector that is added to the product.
@@ -31,6 +33,23 @@ pub enum Bias {
     Column = 2,
 }
 
+/// The type of C's elements and of the bias in memory, if a launch may choose it ([`ElementTypes::outputs`]).
+///
+/// [`ElementTypes::outputs`]: crate::ElementTypes::outputs
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum OutputType {
+    /// That of the kernel's catalogue row.
+    #[default]
+    OfKernel = 0,
+    /// IEEE binary32.
+    F32 = 1,
+    /// IEEE binary16.
+    F16 = 2,
+    /// bfloat16.
+    Bf16 = 3,
+}
+
 /// What a launch computes beyond the plain product of row-major matrices, packed into 32 bits:
 ///
 /// ```text
@@ -44,6 +63,8 @@ pub enum Bias {
 /// | 2, 3 | [`Bias`] |
 /// | 4 to 6 | the prologue, a [`FragmentOp`] |
 /// | 7 to 9 | the epilogue, a [`FragmentOp`] |
+/// | 10, 11 | [`OutputType`] |
+/// | 12 | the launch computes a [group](Options::is_group) |
 ///
 /// ```
 /// use ferrowave_shared::{Bias, FragmentOp, Options};
@@ -90,6 +111,18 @@ impl Options {
         Self(self.0 & !(0b111 << 7) | (operation as u32) << 7)
     }
 
+    /// With this type of C's elements and of the bias.
+    #[must_use]
+    pub const fn with_output(self, output: OutputType) -> Self {
+        Self(self.0 & !(0b11 << 10) | (output as u32) << 10)
+    }
+
+    /// With or without a [group](Self::is_group).
+    #[must_use]
+    pub const fn with_group(self, group: bool) -> Self {
+        Self(self.0 & !(1 << 12) | (group as u32) << 12)
+    }
+
     /// Whether A is column-major: element `(i, p)` at `p · lda + i`.
     pub const fn column_major_a(self) -> bool {
         self.0 & 1 != 0
@@ -118,6 +151,23 @@ impl Options {
     pub const fn epilogue(self) -> FragmentOp {
         operation(self.0 >> 7)
     }
+
+    /// Whether the launch computes a group: as many products as the grid has workgroups along z. The workspace is an array of
+    /// [`GemmParameters`](crate::GemmParameters), one for each product. Their strides are the distances of their matrices from
+    /// those in the arguments, modulo 2⁶⁴. The grid has as many workgroups along x as the product with the most tiles.
+    pub const fn is_group(self) -> bool {
+        self.0 >> 12 & 1 != 0
+    }
+
+    /// The type of C's elements and of the bias.
+    pub const fn output(self) -> OutputType {
+        match self.0 >> 10 & 0b11 {
+            1 => OutputType::F32,
+            2 => OutputType::F16,
+            3 => OutputType::Bf16,
+            _ => OutputType::OfKernel,
+        }
+    }
 }
 
 const fn operation(bits: u32) -> FragmentOp {
@@ -126,6 +176,7 @@ const fn operation(bits: u32) -> FragmentOp {
         2 => FragmentOp::Scale,
         3 => FragmentOp::Relu,
         4 => FragmentOp::Gelu,
+        5 => FragmentOp::Silu,
         _ => FragmentOp::None,
     }
 }
@@ -142,12 +193,22 @@ mod tests {
             FragmentOp::Scale,
             FragmentOp::Relu,
             FragmentOp::Gelu,
+            FragmentOp::Silu,
+        ];
+        let outputs = [
+            OutputType::OfKernel,
+            OutputType::F32,
+            OutputType::F16,
+            OutputType::Bf16,
         ];
         for a in [false, true] {
             for b in [false, true] {
                 for bias in [Bias::None, Bias::Row, Bias::Column] {
                     for prologue in operations {
-                        for epilogue in operations {
+                        for (epilogue, output) in operations
+                            .into_iter()
+                            .flat_map(|operation| outputs.map(|output| (operation, output)))
+                        {
                             let options = Options::NONE
                                 .with_column_major(!a, !b)
                                 .with_column_major(a, b)
@@ -156,7 +217,12 @@ mod tests {
                                 .with_prologue(FragmentOp::Relu)
                                 .with_prologue(prologue)
                                 .with_epilogue(FragmentOp::Relu)
-                                .with_epilogue(epilogue);
+                                .with_epilogue(epilogue)
+                                .with_output(OutputType::F32)
+                                .with_output(output)
+                                .with_group(a);
+                            assert_eq!((options.output(), options.is_group()), (output, a));
+                            assert!(!options.with_group(false).is_group());
                             assert_eq!(
                                 (options.column_major_a(), options.column_major_b()),
                                 (a, b)

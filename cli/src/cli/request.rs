@@ -11,7 +11,7 @@ use ferrowave_shared::{Bias, ElementType, ElementTypes};
 pub(crate) struct TypeOption {
     /// The type of the elements of A and B.
     ///
-    /// C has the same type, except i32 for i8, and f32 for xf32, fp8, bf8, mxfp8 and mxfp4. fp8 is E4M3 in the GPU's own
+    /// C has the same type, except i32 for i8, and f32 for xf32, fp8, bf8, mxfp8 and mxfp4; see --output-type. fp8 is E4M3 in the GPU's own
     /// encoding: FNUZ on gfx942, OCP on the others. bf8 is E5M2 of the OCP. mxfp8 and mxfp4 are E4M3 and E2M1 of the OCP
     /// with a scale for each 32 elements along k; k must be a multiple of 32.
     #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
@@ -28,6 +28,10 @@ impl TypeOption {
 /// All of a product except its types and extents.
 #[derive(Debug, Args)]
 pub(crate) struct ProductOptions {
+    /// Type of C and of the bias, if it is not the default of --type: f32 for f16 and bf16; f16 or bf16 for fp8, bf8 and
+    /// mxfp8.
+    #[arg(long, value_name = "TYPE", value_parser = output_type)]
+    output_type: Option<ElementType>,
     /// Layout of A and B in memory: N is row-major, T column-major [default: NN; NT for mxfp8 and mxfp4, which have no
     /// other].
     #[arg(long, value_name = "LAYOUT")]
@@ -44,7 +48,7 @@ pub(crate) struct ProductOptions {
     /// Operation on the old C before it is scaled: none, set=C, scale=C or relu.
     #[arg(long, value_name = "OPERATION", default_value_t = Operation::None)]
     prologue: Operation,
-    /// Operation on the result: none, set=C, scale=C, relu or gelu.
+    /// Operation on the result: none, set=C, scale=C, relu, gelu or silu.
     #[arg(long, value_name = "OPERATION", default_value_t = Operation::None)]
     epilogue: Operation,
     /// Number of products.
@@ -76,7 +80,10 @@ impl ProductOptions {
             prologue: self.prologue,
             epilogue: self.epilogue,
             batch: self.batch,
-            types,
+            types: match self.output_type {
+                Some(output) => types.with_output(output),
+                None => types,
+            },
             ..Request::new(m, n, k)
         }
     }
@@ -92,6 +99,19 @@ pub(crate) fn extent(text: &str) -> Result<i64, String> {
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
     let number = text.parse();
     number.map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
+/// A type that C may have.
+fn output_type(text: &str) -> Result<ElementType, String> {
+    let types = [
+        ElementType::F32,
+        ElementType::F16,
+        ElementType::Bf16,
+        ElementType::F64,
+        ElementType::I32,
+    ];
+    let known = types.into_iter().find(|element| element.name() == text);
+    known.ok_or_else(|| "expected f32, f16, bf16, f64 or i32".to_owned())
 }
 
 /// A factor. `1e400` is none: it would be read as an infinity.

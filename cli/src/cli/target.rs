@@ -94,7 +94,7 @@ impl<'a> Target<'a> {
         let kernels: Vec<&'static Kernel> = match options.kernel.as_deref() {
             Some(ALL) => CATALOGUE
                 .iter()
-                .filter(|kernel| kernel.types == problem.types() && plan(kernel).is_ok())
+                .filter(|kernel| kernel.computes(problem.types()) && plan(kernel).is_ok())
                 .collect(),
             Some(name) => {
                 vec![kernel_named(name, problem.types(), &machine.gpu).map_err(Failure::usage)?]

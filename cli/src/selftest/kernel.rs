@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use ferrowave::{
-    gemm::{Gemm, Operation, Problem},
+    gemm::{Gemm, Problem},
     verify::{
         Elements, Inputs, Verdict,
         cases::{self, Case, CaseError, Computed},
@@ -133,10 +133,10 @@ impl Bench<'_> {
                 compared_with_emulator: false,
             });
         }
-        // GELU's instructions for exp and 1/x are exact only within their stated errors.
+        // The instructions for exp and 1/x of activation functions are exact only within their stated errors.
         let emulator = self
             .emulator
-            .filter(|_| problem.epilogue() != Operation::Gelu);
+            .filter(|_| !problem.epilogue().is_activation());
         let Some(emulator) = emulator else {
             return Ok(Checked {
                 failure: None,

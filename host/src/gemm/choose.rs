@@ -200,7 +200,7 @@ pub fn ranked(
     let is_aligned = is_aligned(problem, addresses).is_ok();
     let mut ranked: Vec<_> = CATALOGUE
         .iter()
-        .filter(|kernel| kernel.types == problem.types() && kernel.gpus.contains(&machine.gpu))
+        .filter(|kernel| kernel.computes(problem.types()) && kernel.gpus.contains(&machine.gpu))
         .filter_map(|kernel| {
             let fits = check_layouts(kernel.access, problem).and_then(|()| {
                 addresses.map_or(Ok(()), |addresses| {
@@ -305,7 +305,7 @@ fn choose_among(
             .filter(|kernel| kernel.gpus.contains(&machine.gpu))
     };
     let scored: Vec<_> = built()
-        .filter(|kernel| kernel.types == problem.types())
+        .filter(|kernel| kernel.computes(problem.types()))
         .map(|kernel| {
             let misfit = check_layouts(kernel.access, problem).and_then(|()| {
                 addresses.map_or(Ok(()), |addresses| {

@@ -1,6 +1,6 @@
 //! Why a product was not computed.
 
-use super::{choose::NoKernel, operands::OperandError, plan::PlanError};
+use super::{choose::NoKernel, group::GroupError, operands::OperandError, plan::PlanError};
 use crate::hip::{BufferError, HipError, LaunchError, ModuleError};
 use thiserror::Error;
 
@@ -14,6 +14,9 @@ pub enum GemmError {
     /// The kernel can't compute the problem on this GPU.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The products can't be computed as a group.
+    #[error(transparent)]
+    Group(#[from] GroupError),
     /// The code object can't be loaded, or does not contain the kernel.
     #[error(transparent)]
     Module(#[from] ModuleError),
@@ -24,7 +27,7 @@ pub enum GemmError {
     #[error(transparent)]
     Operand(#[from] OperandError),
     /// The kernel's workspace can't be allocated.
-    #[error("no workspace of {bytes} bytes for the parts of k: {error}")]
+    #[error("no workspace of {bytes} bytes: {error}")]
     Workspace {
         /// Its size.
         bytes: u64,

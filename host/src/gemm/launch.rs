@@ -23,12 +23,12 @@ use crate::hip::{self, BufferError, Context, Event, LaunchConfig, Module, Stream
 pub struct Gemm {
     context: Context,
     machine: Machine,
-    module: Module,
-    stream: Stream,
-    start: Event,
-    end: Event,
+    pub(super) module: Module,
+    pub(super) stream: Stream,
+    pub(super) start: Event,
+    pub(super) end: Event,
     /// Locked while a product is computed.
-    workspace: Mutex<WorkspaceBuffer>,
+    pub(super) workspace: Mutex<WorkspaceBuffer>,
     winners: Winners,
 }
 

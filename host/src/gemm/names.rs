@@ -22,7 +22,7 @@ pub fn kernel_named(
 }
 
 fn find(name: &str, types: ElementTypes) -> Option<&'static Kernel> {
-    Kernel::by_variant(name, types).or_else(|| Kernel::by_symbol(name))
+    Kernel::by_variant(name, types.of_kernels()).or_else(|| Kernel::by_symbol(name))
 }
 
 /// No kernel has this name for these element types and this GPU.
@@ -59,7 +59,7 @@ fn reason(name: &str, types: &ElementTypes, gpu: &str) -> String {
 fn others(types: &ElementTypes, gpu: &str) -> String {
     let others: Vec<_> = CATALOGUE
         .iter()
-        .filter(|kernel| kernel.types == *types && kernel.gpus.contains(gpu))
+        .filter(|kernel| kernel.computes(*types) && kernel.gpus.contains(gpu))
         .map(|kernel| kernel.variant.name())
         .collect();
     match others.is_empty() {

@@ -27,6 +27,8 @@ pub enum Operation {
     /// The Gaussian error linear unit in its tanh form; see [`FragmentOp::Gelu`]. Only as an epilogue, and only with
     /// accumulators in f32.
     Gelu,
+    /// The sigmoid linear unit, `x / (1 + e⁻ˣ)`. Where GELU is allowed.
+    Silu,
 }
 
 impl Operation {
@@ -38,6 +40,7 @@ impl Operation {
             Self::Scale(_) => FragmentOp::Scale,
             Self::Relu => FragmentOp::Relu,
             Self::Gelu => FragmentOp::Gelu,
+            Self::Silu => FragmentOp::Silu,
         }
     }
 
@@ -47,15 +50,20 @@ impl Operation {
         match self {
             Self::Set(_) => Self::Set(constant),
             Self::Scale(_) => Self::Scale(constant),
-            Self::None | Self::Relu | Self::Gelu => self,
+            Self::None | Self::Relu | Self::Gelu | Self::Silu => self,
         }
+    }
+
+    /// Whether it is a smooth activation function: only sums in f32 have these.
+    pub const fn is_activation(self) -> bool {
+        matches!(self, Self::Gelu | Self::Silu)
     }
 
     /// The constant; 0 for operations that have none.
     pub const fn constant(self) -> f64 {
         match self {
             Self::Set(constant) | Self::Scale(constant) => constant,
-            Self::None | Self::Relu | Self::Gelu => 0.0,
+            Self::None | Self::Relu | Self::Gelu | Self::Silu => 0.0,
         }
     }
 }
@@ -68,6 +76,7 @@ impl fmt::Display for Operation {
             Self::Scale(constant) => write!(f, "scale={constant}"),
             Self::Relu => f.write_str("relu"),
             Self::Gelu => f.write_str("gelu"),
+            Self::Silu => f.write_str("silu"),
         }
     }
 }
@@ -75,7 +84,7 @@ impl fmt::Display for Operation {
 /// The text is not an operation.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
-    "unknown operation `{text}`; expected none, set=C, scale=C, relu or gelu, where C is a number"
+    "unknown operation `{text}`; expected none, set=C, scale=C, relu, gelu or silu, where C is a number"
 )]
 pub struct UnknownOperation {
     /// The text.
@@ -94,6 +103,7 @@ impl FromStr for Operation {
             ("none", _) => Ok(Self::None),
             ("relu", _) => Ok(Self::Relu),
             ("gelu", _) => Ok(Self::Gelu),
+            ("silu", _) => Ok(Self::Silu),
             (_, Some(("set", number))) => Ok(Self::Set(constant(number)?)),
             (_, Some(("scale", number))) => Ok(Self::Scale(constant(number)?)),
             _ => Err(unknown()),
@@ -115,6 +125,7 @@ mod tests {
             Operation::Scale(f64::INFINITY),
             Operation::Relu,
             Operation::Gelu,
+            Operation::Silu,
         ] {
             assert_eq!(operation.to_string().parse(), Ok(operation));
         }

@@ -95,7 +95,7 @@ impl Plan {
                 built_for: kernel.gpus,
             });
         }
-        if kernel.types != problem.types() {
+        if !kernel.computes(problem.types()) {
             return Err(PlanError::WrongTypes {
                 kernel: kernel.symbol,
                 computes: kernel.types,

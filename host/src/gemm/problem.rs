@@ -4,7 +4,10 @@ use super::{
     layout::{Layout, Order},
     operation::Operation,
 };
-use ferrowave_shared::{Bias, ElementTypes, GemmParameters, Options, SCALE_BLOCK, ScaleParameters};
+use ferrowave_shared::{
+    Bias, ElementType, ElementTypes, GemmParameters, Options, OutputType, SCALE_BLOCK,
+    ScaleParameters,
+};
 
 /// A product that can be computed: C ← epilogue(α·A·B + β·prologue(C) + bias), with a row-major C.
 ///
@@ -145,6 +148,17 @@ impl Problem {
         2.0 * self.m() as f64 * self.n() as f64 * self.k() as f64 * self.batch() as f64
     }
 
+    /// The type of C for a kernel.
+    fn output(&self) -> OutputType {
+        match self.types.output {
+            output if output == self.types.of_kernels().output => OutputType::OfKernel,
+            ElementType::F32 => OutputType::F32,
+            ElementType::F16 => OutputType::F16,
+            ElementType::Bf16 => OutputType::Bf16,
+            output => unreachable!("no kernel converts to {output}"),
+        }
+    }
+
     /// The parameters of a kernel for the whole problem; `parts` and `order` are set for each launch.
     pub(super) fn parameters(&self) -> GemmParameters {
         let column_major = |layout: &Layout| layout.order == Order::ColumnMajor;
@@ -161,13 +175,15 @@ impl Problem {
                 .with_column_major(column_major(&self.a), column_major(&self.b))
                 .with_bias(self.bias)
                 .with_prologue(self.prologue.kind())
-                .with_epilogue(self.epilogue.kind()),
+                .with_epilogue(self.epilogue.kind())
+                .with_output(self.output()),
             batch: self.batch(),
             alpha: self.alpha(),
             beta: self.beta,
             stride_a: self.a.stride / u64::from(per_byte),
             stride_b: self.b.stride / u64::from(per_byte),
             stride_c: self.c.stride,
+            stride_bias: 0,
             prologue_value: self.prologue.constant(),
             epilogue_value: self.epilogue.constant(),
             parts: 1,

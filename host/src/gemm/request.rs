@@ -5,9 +5,7 @@ use super::{
     operation::Operation,
     problem::Problem,
 };
-use ferrowave_shared::{
-    Bias, ElementType, ElementTypes, FragmentOp, SCALE_BLOCK, arguments::MAX_EXTENT,
-};
+use ferrowave_shared::{Bias, ElementType, ElementTypes, SCALE_BLOCK, arguments::MAX_EXTENT};
 use thiserror::Error;
 
 /// A requested product, C ← epilogue(α·A·B + β·prologue(C) + bias), with unchecked numbers.
@@ -61,7 +59,7 @@ pub struct Request {
     pub prologue: Operation,
     /// The operation on the result.
     pub epilogue: Operation,
-    /// The element types. Those with scales ([`ElementType::is_scaled`]) need a row-major A, a column-major B, and k, `lda`,
+    /// The element types. C and the bias may have each of [`ElementTypes::outputs`]. Types with scales ([`ElementType::is_scaled`]) need a row-major A, a column-major B, and k, `lda`,
     /// `ldb`, `stride_a` and `stride_b` that are multiples of 32: [`SCALE_BLOCK`].
     pub types: ElementTypes,
 }
@@ -97,6 +95,9 @@ impl Request {
     /// A [`ProblemError`] with the first number that is out of its range, and the range; or with an operation that the
     /// element types don't support, and those that they do.
     pub fn check(&self) -> Result<Problem, ProblemError> {
+        if !self.types.has_kernels() {
+            return Err(ProblemError::Types { types: self.types });
+        }
         let m = extent("m", self.m)?;
         let n = extent("n", self.n)?;
         let k = extent("k", self.k)?;
@@ -233,6 +234,12 @@ pub enum ProblemError {
         /// The elements' type.
         element: ElementType,
     },
+    /// No GPU has kernels for these types.
+    #[error("{}", no_kernels(*.types))]
+    Types {
+        /// The requested types.
+        types: ElementTypes,
+    },
     /// The operation is not supported in this place, or with these element types.
     #[error("{place} {operation} is not computed with sums in {sums}; expected one of {}", .supported.join(", "))]
     Operation {
@@ -245,6 +252,35 @@ pub enum ProblemError {
         /// The supported operations.
         supported: &'static [&'static str],
     },
+}
+
+fn no_kernels(types: ElementTypes) -> String {
+    let ElementTypes {
+        input,
+        output,
+        accumulator,
+    } = types;
+    let of_input = ElementTypes::ALL.iter().find(|all| all.input == input);
+    match of_input {
+        Some(all) if all.accumulator == accumulator => {
+            let outputs: Vec<_> = types.outputs().iter().map(|output| output.name()).collect();
+            format!(
+                "C cannot be {output} for A and B of {input}; it can be {}",
+                outputs.join(" or ")
+            )
+        }
+        Some(all) => format!("sums of {input} are {}, not {accumulator}", all.accumulator),
+        None => {
+            let inputs: Vec<_> = ElementTypes::ALL
+                .iter()
+                .map(|all| all.input.name())
+                .collect();
+            format!(
+                "A and B cannot be {input}; they can be {}",
+                inputs.join(", ")
+            )
+        }
+    }
 }
 
 /// The names of a matrix and its numbers.
@@ -387,8 +423,8 @@ fn operation(
     operation: Operation,
     sums: ElementType,
 ) -> Result<Operation, ProblemError> {
-    let has_gelu = place == "epilogue" && sums == ElementType::F32;
-    if operation.kind() == FragmentOp::Gelu && !has_gelu {
+    let has_activations = place == "epilogue" && sums == ElementType::F32;
+    if operation.is_activation() && !has_activations {
         return Err(ProblemError::Operation {
             place,
             operation,
@@ -407,6 +443,7 @@ fn operation(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ferrowave_shared::OutputType;
 
     fn error(request: Request) -> String {
         match request.check() {
@@ -696,20 +733,67 @@ mod tests {
     }
 
     #[test]
-    fn gelu_is_an_epilogue_of_f32_sums() {
+    fn c_may_have_other_types() {
+        let of = |types: ElementTypes, output| Request {
+            types: types.with_output(output),
+            ..Request::new(2, 3, 4)
+        };
+        let problem = of(ElementTypes::F16, ElementType::F32)
+            .check()
+            .expect("valid");
+        assert_eq!(problem.parameters().options.output(), OutputType::F32);
+        let problem = of(ElementTypes::FP8, ElementType::F32)
+            .check()
+            .expect("valid");
+        assert_eq!(problem.parameters().options.output(), OutputType::OfKernel);
+        let problem = of(ElementTypes::FP8, ElementType::Bf16)
+            .check()
+            .expect("valid");
+        assert_eq!(problem.parameters().options.output(), OutputType::Bf16);
+        assert_eq!(
+            error(of(ElementTypes::FP8, ElementType::F64)),
+            "C cannot be f64 for A and B of fp8; it can be f32 or f16 or bf16"
+        );
+        assert_eq!(
+            error(of(ElementTypes::F32, ElementType::F16)),
+            "C cannot be f16 for A and B of f32; it can be f32"
+        );
+        let types = ElementTypes {
+            accumulator: ElementType::F16,
+            ..ElementTypes::F16
+        };
+        let request = Request {
+            types,
+            ..Request::new(2, 3, 4)
+        };
+        assert_eq!(error(request), "sums of f16 are f32, not f16");
+        let types = ElementTypes {
+            input: ElementType::I32,
+            ..ElementTypes::I8
+        };
+        let request = Request {
+            types,
+            ..Request::new(2, 3, 4)
+        };
+        assert!(error(request).starts_with("A and B cannot be i32; they can be f32, xf32, f16"));
+    }
+
+    #[test]
+    fn activations_are_epilogues_of_f32_sums() {
         let request = |types, prologue, epilogue| Request {
             types,
             prologue,
             epilogue,
             ..Request::new(2, 3, 4)
         };
-        let (none, gelu) = (Operation::None, Operation::Gelu);
+        let (none, gelu, silu) = (Operation::None, Operation::Gelu, Operation::Silu);
         for types in [ElementTypes::F32, ElementTypes::BF16, ElementTypes::FP8] {
             assert!(request(types, none, gelu).check().is_ok());
+            assert!(request(types, none, silu).check().is_ok());
         }
         assert_eq!(
-            error(request(ElementTypes::F64, none, gelu)),
-            "epilogue gelu is not computed with sums in f64; expected one of none, set, scale, relu"
+            error(request(ElementTypes::F64, none, silu)),
+            "epilogue silu is not computed with sums in f64; expected one of none, set, scale, relu"
         );
         assert_eq!(
             error(request(ElementTypes::F32, gelu, none)),

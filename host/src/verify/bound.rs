@@ -16,6 +16,7 @@
 //!   error δ of p changes that by |x| · p/(1 + p)² · δ. The exponent has four roundings, so δ ≤ 4u|2u(x)| + 2u, of
 //!   which p/(1 + p)² ≤ ¼ leaves at most 2u|x|. Quotient and sum round once each, the quotient with an error of up to
 //!   an ulp.
+//! - SiLU is x / (1 + p) with p = e⁻ˣ, so GELU's bounds hold for it: its slope is below 1.1, and its exponent has one rounding.
 //! - A result that is stored in a shorter float is rounded to that: f16 has u = 2⁻¹¹, bf16 2⁻⁸.
 //! - A result that is not a normal number may be flushed to zero instead of rounded.
 //! - A matrix core may flush denormal elements of f16 and bf16 (CDNA 2, `docs/matrix.md`). Inputs that have some say how
@@ -166,17 +167,21 @@ impl Uncertain {
             // Not `max`, which drops NaN.
             Operation::Relu if self.value < 0.0 => Self { value: 0.0, ..self },
             Operation::Relu => self,
-            Operation::Gelu => {
+            Operation::Gelu | Operation::Silu => {
                 let own_error = if self.value.is_finite() {
                     8.0 * float.roundoff * self.value.abs()
                 } else {
                     0.0
                 };
-                let gelu = Self {
-                    value: gelu(self.value),
+                let function = match operation {
+                    Operation::Gelu => gelu,
+                    _ => silu,
+                };
+                let activated = Self {
+                    value: function(self.value),
                     error: 1.13 * self.error + own_error,
                 };
-                gelu.rounded(float)
+                activated.rounded(float)
             }
         }
     }
@@ -195,6 +200,14 @@ fn gelu(x: f64) -> f64 {
     }
     let u = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x * x * x);
     0.5 * x * (1.0 + u.tanh())
+}
+
+/// The sigmoid linear unit.
+fn silu(x: f64) -> f64 {
+    if x == f64::NEG_INFINITY {
+        return 0.0;
+    }
+    x / (1.0 + (-x).exp())
 }
 
 impl<'a> Rule<'a> {
@@ -303,7 +316,7 @@ impl<'a> Rule<'a> {
     /// Modulo 2³², like the accumulators.
     fn integer(&self, product: f64, old: f64, bias: Option<f64>) -> Expected {
         let operation = |x: i32, operation| match operation {
-            Operation::None | Operation::Gelu => x,
+            Operation::None | Operation::Gelu | Operation::Silu => x,
             Operation::Set(constant) => wrapped(constant),
             Operation::Scale(constant) => x.wrapping_mul(wrapped(constant)),
             Operation::Relu => x.max(0),
@@ -325,7 +338,9 @@ impl<'a> Rule<'a> {
         let scale = match self.problem.epilogue() {
             Operation::None => 1.0,
             Operation::Scale(constant) => constant,
-            Operation::Set(_) | Operation::Relu | Operation::Gelu => return None,
+            Operation::Set(_) | Operation::Relu | Operation::Gelu | Operation::Silu => {
+                return None;
+            }
         };
         let factor = match self.problem.types().accumulator {
             ElementType::I32 => wrapped(scale)
@@ -560,5 +575,19 @@ mod tests {
             .map(|x| (gelu(x + 1e-6) - gelu(x - 1e-6)) / 2e-6)
             .fold(0.0, f64::max);
         assert!((1.12..1.13).contains(&steepest), "{steepest}");
+    }
+
+    #[test]
+    fn silu_is_a_product_with_a_sigmoid() {
+        assert_eq!(silu(0.0), 0.0);
+        assert!((silu(1.0) - 0.731_058_578_630_004_9).abs() < 1e-12);
+        assert!((silu(-1.0) + 0.268_941_421_369_995_1).abs() < 1e-12);
+        assert_eq!(silu(f64::INFINITY), f64::INFINITY);
+        assert_eq!(silu(f64::NEG_INFINITY), 0.0);
+        let steepest = (-8000..8000)
+            .map(|i| f64::from(i) / 1000.0)
+            .map(|x| (silu(x + 1e-6) - silu(x - 1e-6)) / 2e-6)
+            .fold(0.0, f64::max);
+        assert!((1.09..1.1).contains(&steepest), "{steepest}");
     }
 }

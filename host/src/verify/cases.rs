@@ -54,9 +54,10 @@ const INTEGER_FACTORS: [(f64, f64); 5] = [
 ];
 
 /// Operations before and after the product. Integers can hold the constants, too.
-const OPERATIONS: [(Operation, Operation); 6] = [
+const OPERATIONS: [(Operation, Operation); 7] = [
     (Operation::None, Operation::None),
     (Operation::Relu, Operation::Gelu),
+    (Operation::None, Operation::Silu),
     (Operation::Scale(3.0), Operation::Relu),
     (Operation::Set(2.0), Operation::None),
     (Operation::None, Operation::Scale(-2.0)),
@@ -344,7 +345,7 @@ fn case(kernel: &Kernel, (m, n, k): (i64, i64, i64), mut digits: Digits, seed: u
     let (order_a, order_b) = digits.of(&ORDERS);
     let (alpha, beta) = digits.of(factors(kernel));
     let (prologue, mut epilogue) = digits.of(&OPERATIONS);
-    if epilogue == Operation::Gelu && types.accumulator != ElementType::F32 {
+    if epilogue.is_activation() && types.accumulator != ElementType::F32 {
         epilogue = Operation::None;
     }
     // One matrix for all products of the batch, or matrices with a gap between them.
@@ -365,7 +366,7 @@ fn case(kernel: &Kernel, (m, n, k): (i64, i64, i64), mut digits: Digits, seed: u
         batch,
         stride_a,
         stride_b,
-        types,
+        types: types.with_output(digits.of(kernel.outputs())),
         ..Request::new(m, n, k)
     };
     let padding = digits.of(&[[0; 3], [3, 5, 7], [16, 16, 8]]);

@@ -27,7 +27,7 @@
 //! Integers are compared modulo 2³², with vectors of 1 and 0, and any difference counts: t is 0. If one element of a
 //! group is wrong by d, two choices of its factor differ by d modulo 2³², so at most one of them hides it.
 //!
-//! If the result is no linear function of the product (ReLU, GELU, a constant, infinite factors), or if more than
+//! If the result is no linear function of the product (ReLU, GELU, SiLU, a constant, infinite factors), or if more than
 //! [`EXAMINED_GROUPS`] groups exceed the threshold and none of those examined is wrong, the whole product is computed.
 
 use std::{borrow::Cow, sync::OnceLock};
@@ -345,7 +345,7 @@ mod tests {
                 Operation::Scale(factor) => x * factor,
                 Operation::Set(constant) => constant,
                 Operation::Relu => x.max(0.0),
-                Operation::Gelu => unreachable!("not used here"),
+                Operation::Gelu | Operation::Silu => unreachable!("not used here"),
             };
             for (batch, row, column) in places(&problem) {
                 let sum: f64 = (0..problem.k())

@@ -83,7 +83,10 @@ macro_rules! entry {
                     scale_a: $scale_a,
                     scale_b: $scale_b,
                 };
-                $run(Product::of_workgroup(pointers, parameters, $scales, &ROW));
+                let product = Product::of_workgroup(pointers, parameters, $scales, &ROW);
+                if product.has_tile() {
+                    $run(product);
+                }
             }
         }
     };

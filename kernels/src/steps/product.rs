@@ -3,7 +3,7 @@
 use crate::{
     arch,
     tile::{
-        element::{Accumulator, Stored},
+        element::{Accumulator, Activation, Stored},
         global::{Input, Strides},
         operand::Operand,
         output::{Addend, Epilogue, Fragment, Operation, Output, Place, Plain},
@@ -11,7 +11,7 @@ use crate::{
     },
 };
 use ferrowave_shared::{
-    Bias, BlockTile, FragmentOp, GemmParameters, Kernel, ScaleParameters, TileOrder,
+    Bias, BlockTile, FragmentOp, GemmParameters, Kernel, OutputType, ScaleParameters, TileOrder,
     catalogue::Reduction,
     workspace::{self, Workspace},
 };
@@ -40,15 +40,17 @@ pub(super) struct Product<A, C> {
     kernel: &'static Kernel,
     row: u32,
     column: u32,
+    /// How many strides its matrices are behind those of the arguments.
+    batch: u32,
     parameters: GemmParameters,
 }
 
 impl<A: Copy, C: Stored> Product<A, C> {
-    /// The calling workgroup's product.
+    /// The calling workgroup's product. In a group, the product [may have no tile](Self::has_tile) for the workgroup.
     ///
     /// # Safety
     /// For as long as the value is used, the three matrices and the bias are as described by
-    /// [`GemmParameters`], C overlaps none of the others, and the grid is that of `kernel` for the problem.
+    /// [`GemmParameters`], C overlaps none of the others, and the grid is that of `kernel` for the problem or the group.
     #[inline(always)]
     pub(super) unsafe fn of_workgroup(
         pointers: Pointers<A, C>,
@@ -57,11 +59,19 @@ impl<A: Copy, C: Stored> Product<A, C> {
         kernel: &'static Kernel,
     ) -> Self {
         let workgroup = arch::workgroup();
-        let batch = workgroup.z as usize;
+        let is_group = kernel.computes_groups() && parameters.options.is_group();
+        let (parameters, batch) = if is_group {
+            let group = pointers.workspace.cast::<GemmParameters>();
+            // SAFETY: a group has parameters for each product.
+            (unsafe { group.add(workgroup.z as usize).read() }, 1)
+        } else {
+            (parameters, workgroup.z)
+        };
         let Pointers {
             a,
             b,
             c,
+            bias,
             scale_a,
             scale_b,
             ..
@@ -83,18 +93,21 @@ impl<A: Copy, C: Stored> Product<A, C> {
                 p.stride_b as u32,
             ]);
         }
+        let skip = batch as usize;
         let product = Self {
             pointers: Pointers {
-                a: a.wrapping_add(batch * parameters.stride_a as usize),
-                b: b.wrapping_add(batch * parameters.stride_b as usize),
-                c: c.wrapping_add(batch * parameters.stride_c as usize),
-                scale_a: scale_a.wrapping_add(batch * scales.stride_a as usize),
-                scale_b: scale_b.wrapping_add(batch * scales.stride_b as usize),
+                a: a.wrapping_add(skip.wrapping_mul(parameters.stride_a as usize)),
+                b: b.wrapping_add(skip.wrapping_mul(parameters.stride_b as usize)),
+                c: c.wrapping_add(skip.wrapping_mul(parameters.stride_c as usize)),
+                bias: bias.wrapping_add(skip.wrapping_mul(parameters.stride_bias as usize)),
+                scale_a: scale_a.wrapping_add(skip * scales.stride_a as usize),
+                scale_b: scale_b.wrapping_add(skip * scales.stride_b as usize),
                 ..pointers
             },
             kernel,
             row: workgroup.y * kernel.tile.m as u32,
             column: workgroup.x * kernel.tile.n as u32,
+            batch,
             parameters,
         };
         match (kernel.order, kernel.reduction) {
@@ -103,13 +116,20 @@ impl<A: Copy, C: Stored> Product<A, C> {
             (TileOrder::Linear, Reduction::None) => unsafe {
                 product.at_tile(product.number(product.tiles()))
             },
-            // SAFETY: the grid has `parts` workgroups per tile.
+            // SAFETY: the grid has `parts` workgroups per tile. Those of a group without a tile use nothing of the product.
             (TileOrder::Linear, Reduction::SplitK) => unsafe {
                 product.at_tile(product.tile_and_part().0)
             },
             // Its workgroups go from tile to tile.
             (TileOrder::Linear, Reduction::StreamK) => product,
         }
+    }
+
+    /// Whether there is a tile for the calling workgroup: in a group, not each product has as many as the grid. Uniform.
+    #[inline(always)]
+    pub(super) fn has_tile(&self) -> bool {
+        let is_group = self.kernel.computes_groups() && self.parameters.options.is_group();
+        !is_group || arch::workgroup().x < self.tiles()
     }
 
     /// The number of the calling workgroup, of `count` in its product: those of one XCD have consecutive numbers.
@@ -287,14 +307,33 @@ impl<A: Copy, C: Stored> Product<A, C> {
     /// The place with α, if the sums are only multiplied by α.
     #[inline(always)]
     pub(super) fn plain(&self, row: u32, column: u32) -> Option<Plain<C>> {
-        let alpha = self.epilogue().plain_factor()?;
+        let alpha = self.plain_factor()?;
         Some(self.place(row, column)?.plain(alpha))
     }
 
-    /// α, if the sums are only multiplied by α. Uniform.
+    /// α, if the sums are only multiplied by α and stored in the kernel's type. Uniform.
     #[inline(always)]
     pub(super) fn plain_factor(&self) -> Option<C::Sum> {
-        self.epilogue().plain_factor()
+        let epilogue = self.epilogue();
+        let is_plain = epilogue.is_plain() && self.output() == OutputType::OfKernel;
+        is_plain.then_some(epilogue.alpha)
+    }
+
+    /// Whether sums are also converted to f32: those of a shorter C.
+    const TO_F32: bool = C::Sum::CONVERTS && size_of::<C>() < size_of::<C::Sum>();
+    /// Whether sums are also converted to f16 and bf16: those of elements of one byte.
+    const TO_SHORT: bool =
+        C::Sum::CONVERTS && size_of::<C>() == size_of::<C::Sum>() && size_of::<A>() == 1;
+
+    /// The type of C in memory. Uniform; a constant for kernels that do not convert their sums.
+    #[inline(always)]
+    fn output(&self) -> OutputType {
+        match self.parameters.options.output() {
+            _ if self.kernel.outputs().len() == 1 => OutputType::OfKernel,
+            output @ OutputType::F32 if Self::TO_F32 => output,
+            output @ (OutputType::F16 | OutputType::Bf16) if Self::TO_SHORT => output,
+            _ => OutputType::OfKernel,
+        }
     }
 
     /// Stores the 16 bytes of sums at `sums`, multiplied by `factor`, as the run of elements of C that begins at `(row,
@@ -384,7 +423,8 @@ impl<A: Copy, C: Stored> Product<A, C> {
         };
     }
 
-    /// Updates the run of elements of C that begins at `(row, column)` with the 16 bytes of sums at `sums`.
+    /// Updates the run of elements of C that begins at `(row, column)` with the 16 bytes of sums at `sums`, in the type that
+    /// the launch chose for C.
     ///
     /// # Safety
     /// The sums are readable. No other thread of the workgroup stores these elements, and all of them are in the tile.
@@ -405,11 +445,40 @@ impl<A: Copy, C: Stored> Product<A, C> {
     /// No other thread of the workgroup stores these elements, and all of them are in the tile.
     #[inline(always)]
     unsafe fn store_run<const RUN: usize>(&self, row: u32, column: u32, sums: [C::Sum; RUN]) {
-        // SAFETY: as in `store`.
+        // SAFETY: as in `store`; the host passes a C of this type.
         unsafe {
-            self.result()
-                .update_run(row, column, sums, &self.epilogue(), self.is_whole());
-        };
+            match self.output() {
+                OutputType::OfKernel => self.store_run_as::<RUN, C>(row, column, sums),
+                OutputType::F32 => {
+                    self.store_run_as::<RUN, <C::Sum as Accumulator>::AsF32>(row, column, sums);
+                }
+                OutputType::F16 => {
+                    self.store_run_as::<RUN, <C::Sum as Accumulator>::AsF16>(row, column, sums);
+                }
+                OutputType::Bf16 => {
+                    self.store_run_as::<RUN, <C::Sum as Accumulator>::AsBf16>(row, column, sums);
+                }
+            }
+        }
+    }
+
+    /// The same with a C of type `D`.
+    ///
+    /// # Safety
+    /// As [`store_run`](Self::store_run), and C has this type.
+    #[inline(always)]
+    unsafe fn store_run_as<const RUN: usize, D: Stored<Sum = C::Sum>>(
+        &self,
+        row: u32,
+        column: u32,
+        sums: [C::Sum; RUN],
+    ) {
+        let epilogue = self.epilogue_as::<D>();
+        // SAFETY: as the caller promises.
+        unsafe {
+            self.result_as::<D>()
+                .update_run(row, column, sums, &epilogue, self.is_whole());
+        }
     }
 
     /// Whether C has every element of the tile. Uniform.
@@ -423,17 +492,24 @@ impl<A: Copy, C: Stored> Product<A, C> {
     /// The epilogue in the launch's parameters.
     #[inline(always)]
     fn epilogue(&self) -> Epilogue<C> {
+        self.epilogue_as::<C>()
+    }
+
+    /// The same with a bias of type `D`.
+    #[inline(always)]
+    fn epilogue_as<D: Stored<Sum = C::Sum>>(&self) -> Epilogue<D> {
         let p = &self.parameters;
+        let skipped = (self.batch as usize).wrapping_mul(p.stride_bias as usize);
+        let bias = self.pointers.bias.wrapping_sub(skipped).cast::<D>();
+        let bias = bias.wrapping_add(skipped);
         Epilogue {
             alpha: C::Sum::from_f64(p.alpha),
             beta: C::Sum::from_f64(p.beta),
             prologue: operation(p.options.prologue(), p.prologue_value),
             bias: match p.options.bias() {
                 Bias::None => Addend::None,
-                Bias::Row => Addend::Row(self.pointers.bias.wrapping_add(self.row as usize)),
-                Bias::Column => {
-                    Addend::Column(self.pointers.bias.wrapping_add(self.column as usize))
-                }
+                Bias::Row => Addend::Row(bias.wrapping_add(self.row as usize)),
+                Bias::Column => Addend::Column(bias.wrapping_add(self.column as usize)),
             },
             epilogue: operation(p.options.epilogue(), p.epilogue_value),
         }
@@ -446,6 +522,18 @@ impl<A: Copy, C: Stored> Product<A, C> {
         // SAFETY: `of_workgroup`'s caller promised C, and that every tile has an element.
         unsafe { Output::new(self.pointers.c, p.m, p.n, p.ldc).part(self.row, self.column) }
     }
+
+    /// The same if its elements have type `D`.
+    #[inline(always)]
+    fn result_as<D: Stored>(&self) -> Output<D> {
+        let p = &self.parameters;
+        let skipped = (self.batch as usize).wrapping_mul(p.stride_c as usize);
+        let start = self.pointers.c.wrapping_sub(skipped).cast::<D>();
+        // SAFETY: `of_workgroup`'s caller promised C, and that every tile has an element.
+        unsafe {
+            Output::new(start.wrapping_add(skipped), p.m, p.n, p.ldc).part(self.row, self.column)
+        }
+    }
 }
 
 #[inline(always)]
@@ -456,6 +544,7 @@ fn operation<S: Accumulator>(operation: FragmentOp, value: f64) -> Operation<S> 
         FragmentOp::Set => Operation::set(value),
         FragmentOp::Scale => Operation::scale(value),
         FragmentOp::Relu => Operation::RELU,
-        FragmentOp::Gelu => Operation::GELU,
+        FragmentOp::Gelu => Operation::activation(Activation::GELU),
+        FragmentOp::Silu => Operation::activation(Activation::SILU),
     }
 }

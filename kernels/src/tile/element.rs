@@ -2,8 +2,39 @@
 
 use core::{intrinsics::simd::simd_fexp2, simd::Simd};
 
+/// A smooth activation function, `x · σ(linear · x + cubic · x³)`, where `σ(z) = 1 / (1 + e⁻ᶻ)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Activation {
+    /// −log₂ e times the factors: the power is 2 to the power of their sum.
+    linear: f32,
+    cubic: f32,
+}
+
+impl Activation {
+    /// The Gaussian error linear unit in its tanh form. With `u = √(2/π) · (x + 0.044715·x³)`, `½ · (1 + tanh u) = σ(2u)`.
+    pub const GELU: Self = Self {
+        linear: -2.302_208_2,
+        cubic: -0.102_943_24,
+    };
+
+    /// The sigmoid linear unit.
+    pub const SILU: Self = Self {
+        linear: -core::f32::consts::LOG2_E,
+        cubic: 0.0,
+    };
+}
+
 /// A type in which products are accumulated and scaled.
 pub trait Accumulator: Copy + PartialEq {
+    /// Whether such sums are converted to other types in memory on request.
+    const CONVERTS: bool;
+    /// The types in memory to which they are converted; `Self` for types that are not converted.
+    type AsF32: Stored<Sum = Self>;
+    /// The same for binary16.
+    type AsF16: Stored<Sum = Self>;
+    /// The same for bfloat16.
+    type AsBf16: Stored<Sum = Self>;
+
     /// Zero.
     const ZERO: Self;
     /// One.
@@ -29,13 +60,17 @@ pub trait Accumulator: Copy + PartialEq {
     #[must_use]
     fn relu(self) -> Self;
 
-    /// The tanh form of the Gaussian error linear unit. f64 and integers return `self`; the host does
-    /// not request it for them.
+    /// The value of an activation function. f64 and integers return `self`; the host does not request it for them.
     #[must_use]
-    fn gelu(self) -> Self;
+    fn activated(self, function: Activation) -> Self;
 }
 
 impl Accumulator for f32 {
+    const CONVERTS: bool = true;
+    type AsF32 = Self;
+    type AsF16 = f16;
+    type AsBf16 = Bf16;
+
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
 
@@ -64,24 +99,26 @@ impl Accumulator for f32 {
         if self < 0.0 { 0.0 } else { self }
     }
 
-    /// Computed as `x · σ(2u)` with `u = √(2/π) · (x + 0.044715·x³)`, which needs one exponential:
-    /// `½ · (1 + tanh u) = 1 / (1 + e⁻²ᵘ)`. If e⁻²ᵘ overflows, the quotient is 0, which is correct.
+    /// If the power overflows, the quotient is 0, which is correct.
     #[inline(always)]
-    fn gelu(self) -> Self {
-        // −2 · √(2/π) · log₂ e, and the same times 0.044715.
-        const LINEAR: f32 = -2.302_208_2;
-        const CUBIC: f32 = -0.102_943_24;
-        let square = self * self;
-        let exponent = self * CUBIC.mul_add(square, LINEAR);
+    fn activated(self, function: Activation) -> Self {
+        // Beyond, the power is 0 or ∞ for both functions. 0 · ∞ would be NaN.
+        let bounded = self.min(1e9);
+        let exponent = bounded * function.cubic.mul_add(bounded * bounded, function.linear);
         // SAFETY: the intrinsic is defined for all floats.
         let [power] = unsafe { simd_fexp2(Simd::from_array([exponent])) }.to_array();
         let unit = self / (1.0 + power);
         // −∞ / ∞ would be NaN, where the limit is 0.
-        if self < -16.0 { -0.0 } else { unit }
+        if self < -128.0 { -0.0 } else { unit }
     }
 }
 
 impl Accumulator for f64 {
+    const CONVERTS: bool = false;
+    type AsF32 = Self;
+    type AsF16 = Self;
+    type AsBf16 = Self;
+
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
 
@@ -111,12 +148,17 @@ impl Accumulator for f64 {
     }
 
     #[inline(always)]
-    fn gelu(self) -> Self {
+    fn activated(self, _: Activation) -> Self {
         self
     }
 }
 
 impl Accumulator for i32 {
+    const CONVERTS: bool = false;
+    type AsF32 = Self;
+    type AsF16 = Self;
+    type AsBf16 = Self;
+
     const ZERO: Self = 0;
     const ONE: Self = 1;
 
@@ -146,7 +188,7 @@ impl Accumulator for i32 {
     }
 
     #[inline(always)]
-    fn gelu(self) -> Self {
+    fn activated(self, _: Activation) -> Self {
         self
     }
 }
@@ -252,19 +294,31 @@ mod tests {
     }
 
     #[test]
-    fn gelu_is_its_tanh_form() {
-        for step in -400..400 {
-            let x = f64::from(step) / 50.0;
-            let u = (2.0 / core::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x);
-            let expected = 0.5 * x * (1.0 + u.tanh());
-            let found = f64::from((x as f32).gelu());
+    fn activations_are_those_of_their_definitions() {
+        let close = |found: f32, expected: f64, x: f64| {
+            let found = f64::from(found);
             assert!(
                 (found - expected).abs() <= 1e-6 * x.abs().max(1e-3),
                 "{x}: {found} {expected}"
             );
+        };
+        for step in -10_000..10_000 {
+            let x = f64::from(step) / 50.0;
+            let u = (2.0 / core::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x);
+            let gelu = 0.5 * x * (1.0 + u.tanh());
+            close((x as f32).activated(Activation::GELU), gelu, x);
+            close(
+                (x as f32).activated(Activation::SILU),
+                x / (1.0 + (-x).exp()),
+                x,
+            );
         }
-        assert_eq!(f32::INFINITY.gelu(), f32::INFINITY);
-        assert_eq!(f32::NEG_INFINITY.gelu(), 0.0);
-        assert!(f32::NAN.gelu().is_nan());
+        for function in [Activation::GELU, Activation::SILU] {
+            for large in [1e15, 1e25, f32::MAX, f32::INFINITY] {
+                assert_eq!(large.activated(function), large);
+                assert_eq!((-large).activated(function), 0.0);
+            }
+            assert!(f32::NAN.activated(function).is_nan());
+        }
     }
 }

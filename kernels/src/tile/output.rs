@@ -4,7 +4,7 @@
     reason = "loops over iterators unroll too late, and leave the registers in memory"
 )]
 
-use super::element::{Accumulator, Stored};
+use super::element::{Accumulator, Activation, Stored};
 
 /// A thread's sums: elements of C in its registers, in runs of `RUN` neighbours in a row.
 pub trait Fragment<const RUN: usize> {
@@ -28,8 +28,8 @@ pub struct Operation<A> {
     factor: A,
     /// Negative elements become 0.
     relu: bool,
-    /// The Gaussian error linear unit.
-    gelu: bool,
+    /// An activation function.
+    activation: Option<Activation>,
     /// The element becomes this.
     set: Option<A>,
 }
@@ -39,7 +39,7 @@ impl<A: Accumulator> Operation<A> {
     pub const NONE: Self = Self {
         factor: A::ONE,
         relu: false,
-        gelu: false,
+        activation: None,
         set: None,
     };
 
@@ -49,11 +49,14 @@ impl<A: Accumulator> Operation<A> {
         ..Self::NONE
     };
 
-    /// The Gaussian error linear unit.
-    pub const GELU: Self = Self {
-        gelu: true,
-        ..Self::NONE
-    };
+    /// An activation function.
+    #[inline(always)]
+    pub fn activation(function: Activation) -> Self {
+        Self {
+            activation: Some(function),
+            ..Self::NONE
+        }
+    }
 
     /// The element becomes `value`.
     #[inline(always)]
@@ -78,12 +81,11 @@ impl<A: Accumulator> Operation<A> {
     pub fn of(&self, element: A) -> A {
         let scaled = element.mul(self.factor);
         let rectified = if self.relu { scaled.relu() } else { scaled };
-        let curved = if self.gelu {
-            rectified.gelu()
-        } else {
-            rectified
+        let activated = match self.activation {
+            Some(function) => rectified.activated(function),
+            None => rectified,
         };
-        self.set.unwrap_or(curved)
+        self.set.unwrap_or(activated)
     }
 }
 
@@ -125,24 +127,25 @@ impl<T: Stored> Addend<T> {
             // SAFETY: as the caller promises.
             Self::Row(bias) => [unsafe { *bias.add(row as usize) }.load(); RUN],
             // SAFETY: as the caller promises.
-            Self::Column(bias) => unsafe {
-                bias.add(column as usize)
-                    .cast::<[T; RUN]>()
-                    .read_unaligned()
-            }
-            .map(T::load),
+            Self::Column(bias) => each(
+                unsafe {
+                    bias.add(column as usize)
+                        .cast::<[T; RUN]>()
+                        .read_unaligned()
+                },
+                T::load,
+            ),
         }
     }
 }
 
 impl<T: Stored> Epilogue<T> {
-    /// α, if the product is only multiplied by α.
+    /// Whether the product is only multiplied by α.
     #[inline(always)]
-    pub fn plain_factor(&self) -> Option<T::Sum> {
-        let is_plain = self.beta == T::Sum::ZERO
+    pub fn is_plain(&self) -> bool {
+        self.beta == T::Sum::ZERO
             && matches!(self.bias, Addend::None)
-            && self.epilogue == Operation::NONE;
-        is_plain.then_some(self.alpha)
+            && self.epilogue == Operation::NONE
     }
 
     /// Whether the old elements are needed.
@@ -160,7 +163,7 @@ impl<T: Stored> Epilogue<T> {
         bias: [T::Sum; RUN],
     ) -> [T; RUN] {
         let scaled_old = self.beta != T::Sum::ZERO;
-        let mut results = sums.map(T::store);
+        let mut results = each(sums, T::store);
         for k in 0..RUN {
             let product = if scaled_old {
                 let old = self.beta.mul(self.prologue.of(old[k]));
@@ -312,9 +315,9 @@ impl<T: Stored> Output<T> {
         whole: bool,
     ) {
         // Uniform.
-        if whole && let Some(alpha) = epilogue.plain_factor() {
+        if whole && epilogue.is_plain() {
             fragment.for_each_run(|i, j, sums| {
-                let stored = sums.map(|sum| T::store(alpha.mul(sum)));
+                let stored = each(*sums, |sum| T::store(epilogue.alpha.mul(sum)));
                 // SAFETY: the elements exist, by `whole`, and belong to the caller.
                 unsafe { self.run(row + i, column + j).write_unaligned(stored) };
             });
@@ -350,7 +353,7 @@ impl<T: Stored> Output<T> {
         unsafe {
             if whole {
                 if epilogue.needs_old() {
-                    old = self.run::<RUN>(row, column).read_unaligned().map(T::load);
+                    old = each(self.run::<RUN>(row, column).read_unaligned(), T::load);
                 }
                 bias = epilogue.bias.run(row, column);
             } else {
@@ -395,7 +398,7 @@ impl<T: Stored> Output<T> {
         if row >= self.rows || column >= self.columns {
             return;
         }
-        let stored = sums.map(|sum| T::store(factor.mul(sum)));
+        let stored = each(sums, |sum| T::store(factor.mul(sum)));
         let left = self.columns - column;
         // SAFETY: the elements exist and belong to the caller.
         unsafe {
@@ -552,7 +555,7 @@ impl<T: Stored> Plain<T> {
     /// As [`Place::store_as_is`].
     #[inline(always)]
     unsafe fn store_run<const RUN: usize>(&self, row: u32, column: u32, sums: [T::Sum; RUN]) {
-        let stored = sums.map(|sum| T::store(self.factor.mul(sum)));
+        let stored = each(sums, |sum| T::store(self.factor.mul(sum)));
         let run = self.place.at(row, column).cast::<[T; RUN]>();
         // SAFETY: the elements exist and belong to the caller. The run needs only their alignment: amdhsa enables
         // unaligned access.
@@ -572,6 +575,19 @@ impl<T: Stored> Plain<T> {
             ..self
         }
     }
+}
+
+/// As `map`, which is not always inlined and then keeps the elements in memory.
+#[inline(always)]
+fn each<const RUN: usize, S: Copy, T: Copy>(
+    elements: [S; RUN],
+    convert: impl Fn(S) -> T,
+) -> [T; RUN] {
+    let mut converted = [convert(elements[0]); RUN];
+    for k in 1..RUN {
+        converted[k] = convert(elements[k]);
+    }
+    converted
 }
 
 #[cfg(test)]

@@ -147,7 +147,7 @@ fn cases_of(
     }
     let by_default = estimated && options.estimate.is_empty();
     let kernels = CATALOGUE.iter().filter(|kernel| {
-        kernel.types == request.types
+        kernel.computes(request.types)
             && kernel.gpus.contains(&host.gpu)
             && (!by_default || AT_LARGE.contains(&kernel.variant.name()))
     });

@@ -248,7 +248,7 @@ mod tests {
             output,
             accumulator,
         };
-        use ElementType::{F16, F32, I8, I32};
+        use ElementType::{Bf16, F16, F32, I8, I32};
         let plain = Request::new(64, 32, 16);
         let requests = [
             plain,
@@ -272,7 +272,7 @@ mod tests {
                 ..plain
             },
             Request {
-                types: types(F16, F16, F16),
+                types: types(Bf16, F32, F32),
                 ..plain
             },
             Request {

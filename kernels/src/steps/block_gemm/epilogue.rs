@@ -248,14 +248,16 @@ impl<C: Config> BlockGemm<C> {
                 // SAFETY: as in `finish_in_a_loop`; a wave reads a whole block in one access.
                 |j| unsafe { self.staged(blocks.wrapping_add(j * block_units), 0) },
             );
-            let units = C::N::from_fn(
+            for_each_unit(
+                Self::N,
                 #[inline(always)]
-                |j| opaque(units[j]),
+                |j| units[j],
+                #[inline(always)]
+                |j, unit| {
+                    let sums = (&raw const unit).cast();
+                    store(&self.product, row, column + j * Self::EDGE, sums);
+                },
             );
-            for j in 0..Self::N {
-                let sums = (&raw const units[j]).cast();
-                store(&self.product, row, column + j as u32 * Self::EDGE, sums);
-            }
             row += Self::EDGE;
             number += 1;
         }
@@ -295,18 +297,45 @@ impl<C: Config> BlockGemm<C> {
                 // have different blocks of the tile.
                 units[part] = unsafe { self.staged(block, part as u32 * Self::ROWS_AT_ONCE) };
             }
-            let units = units.map(opaque);
-            for part in 0..(Self::EDGE / Self::ROWS_AT_ONCE) as usize {
-                let sums = (&raw const units[part]).cast();
-                store(
-                    &self.product,
-                    row + part as u32 * Self::ROWS_AT_ONCE,
-                    column,
-                    sums,
-                );
-            }
+            for_each_unit(
+                (Self::EDGE / Self::ROWS_AT_ONCE) as usize,
+                #[inline(always)]
+                |part| units[part],
+                #[inline(always)]
+                |part, unit| {
+                    let sums = (&raw const unit).cast();
+                    store(&self.product, row + part * Self::ROWS_AT_ONCE, column, sums);
+                },
+            );
             number += 1;
         }
+    }
+}
+
+/// Calls `store` with the number of each unit and the unit, `count` of them. `store` is large: the loop is not unrolled.
+#[inline(always)]
+fn for_each_unit(count: usize, unit: impl Fn(usize) -> Unit, store: impl Fn(u32, Unit)) {
+    let mut units = [Unit::splat(0); MOST_UNITS];
+    for i in 0..count {
+        units[i] = unit(i);
+    }
+    // Not an array, which would be in memory.
+    let [first, second, third, fourth] = [
+        opaque(units[0]),
+        opaque(units[1]),
+        opaque(units[2]),
+        opaque(units[3]),
+    ];
+    let mut number = crate::opaque_zero();
+    while number < count as u32 {
+        let unit = match number {
+            0 => first,
+            1 => second,
+            2 => third,
+            _ => fourth,
+        };
+        store(number, unit);
+        number += 1;
     }
 }
 
