@@ -172,7 +172,7 @@ fn launches_that_cannot_be_are_refused() {
     );
     assert_eq!(
         refused(good, &Arguments::from_struct(&[0_u64; 10])).to_string(),
-        "80 bytes of arguments, but `gemm_naive_f32` takes 144"
+        "80 bytes of arguments, but `gemm_naive_f32` takes 136"
     );
 }
 

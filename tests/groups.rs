@@ -222,7 +222,7 @@ fn what_is_no_group_is_refused() {
     let error = gemm.run_group([(member.problem, operands)]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the problem adds a bias of 4 elements, but none is given"
+        "product 0 of the group: the problem adds a bias of 4 elements, but none is given"
     );
     let naive = Kernel::by_variant("naive", ElementTypes::F32).unwrap();
     let error = gemm.run_group_kernel(naive, []).unwrap_err();

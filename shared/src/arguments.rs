@@ -10,7 +10,7 @@ use crate::Options;
 ///
 /// ```
 /// # use ferrowave_shared::GemmArguments;
-/// assert_eq!(size_of::<GemmArguments>(), 144);
+/// assert_eq!(size_of::<GemmArguments>(), 136);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
@@ -25,7 +25,7 @@ pub struct GemmArguments {
     /// Device address of the bias vector, of C's element type; not read when the options have no
     /// bias.
     pub bias: u64,
-    /// Device address of the workspace of a kernel that divides k, or of a group's [`GemmParameters`]
+    /// Device address of the workspace of a kernel that divides k, or of a group's [`GroupMember`]s
     /// ([`Options::is_group`]); else not accessed.
     pub workspace: u64,
     /// The problem.
@@ -39,7 +39,7 @@ pub struct GemmArguments {
 ///
 /// ```
 /// # use ferrowave_shared::ScaledGemmArguments;
-/// assert_eq!(size_of::<ScaledGemmArguments>(), 176);
+/// assert_eq!(size_of::<ScaledGemmArguments>(), 168);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
@@ -111,8 +111,6 @@ pub struct GemmParameters {
     pub stride_b: u64,
     /// Elements from one C of the batch to the next.
     pub stride_c: u64,
-    /// Elements from one bias of the batch to the next; 0 when all products share it.
-    pub stride_bias: u64,
     /// For kernels that divide k: the number of parts per tile ([`Reduction::SplitK`]) or of
     /// workgroups ([`Reduction::StreamK`]). Other kernels ignore it.
     ///
@@ -123,6 +121,18 @@ pub struct GemmParameters {
     /// which the hardware distributes workgroups round-robin, as `rows << 16 | xcds`, each from 1 to
     /// 65535. See [`TileOrder`](crate::tile::TileOrder).
     pub order: u32,
+}
+
+/// A product of a group ([`Options::is_group`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
+#[repr(C)]
+pub struct GroupMember {
+    /// The problem. Its strides are the distances of A, B and C from those in the launch's arguments, in elements and modulo
+    /// 2⁶⁴.
+    pub parameters: GemmParameters,
+    /// The distance of the bias, likewise.
+    pub distance_bias: u64,
 }
 
 /// The largest extent and leading dimension: a tile that starts below it ends below 2³².
@@ -147,12 +157,13 @@ mod tests {
         assert_eq!(offset_of!(GemmParameters, stride_a), 64);
         assert_eq!(offset_of!(GemmParameters, stride_b), 72);
         assert_eq!(offset_of!(GemmParameters, stride_c), 80);
-        assert_eq!(offset_of!(GemmParameters, stride_bias), 88);
-        assert_eq!(offset_of!(GemmParameters, parts), 96);
-        assert_eq!(offset_of!(GemmParameters, order), 100);
-        assert_eq!(size_of::<GemmParameters>(), 104);
+        assert_eq!(offset_of!(GemmParameters, parts), 88);
+        assert_eq!(offset_of!(GemmParameters, order), 92);
+        assert_eq!(size_of::<GemmParameters>(), 96);
+        assert_eq!(offset_of!(GroupMember, distance_bias), 96);
+        assert_eq!(size_of::<GroupMember>(), 104);
         assert_eq!(align_of::<GemmArguments>(), 8);
-        assert_eq!(offset_of!(ScaledGemmArguments, scale_a), 144);
-        assert_eq!(offset_of!(ScaledGemmArguments, scales), 160);
+        assert_eq!(offset_of!(ScaledGemmArguments, scale_a), 136);
+        assert_eq!(offset_of!(ScaledGemmArguments, scales), 152);
     }
 }

@@ -270,8 +270,8 @@ impl Kernel {
         self.types == types.of_kernels() && self.outputs().contains(&types.output)
     }
 
-    /// Whether it computes [groups](crate::Options::is_group), several products of different extents in one launch: kernels
-    /// with a workspace do, which a group's parameters take the place of.
+    /// Whether it computes [groups](crate::Options::is_group), several products of different extents in one launch. A group's
+    /// members take the place of split-K's workspace.
     pub const fn computes_groups(&self) -> bool {
         matches!(self.reduction, Reduction::SplitK)
     }

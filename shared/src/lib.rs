@@ -24,7 +24,9 @@ pub mod workspace;
 
 mod kernels;
 
-pub use arguments::{GemmArguments, GemmParameters, ScaleParameters, ScaledGemmArguments};
+pub use arguments::{
+    GemmArguments, GemmParameters, GroupMember, ScaleParameters, ScaledGemmArguments,
+};
 pub use catalogue::{CATALOGUE, Kernel, LaunchBounds, Variant, gpus_with_kernels};
 pub use element::{ElementType, ElementTypes, SCALE_BLOCK};
 pub use ferrowave_gpu::GpuSet;

@@ -153,8 +153,8 @@ impl Options {
     }
 
     /// Whether the launch computes a group: as many products as the grid has workgroups along z. The workspace is an array of
-    /// [`GemmParameters`](crate::GemmParameters), one for each product. Their strides are the distances of their matrices from
-    /// those in the arguments, modulo 2⁶⁴. The grid has as many workgroups along x as the product with the most tiles.
+    /// [`GroupMember`](crate::GroupMember)s, one for each product. The grid has as many workgroups along x as the largest product
+    /// has tiles.
     pub const fn is_group(self) -> bool {
         self.0 >> 12 & 1 != 0
     }

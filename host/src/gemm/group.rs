@@ -3,48 +3,27 @@
 //! A launch for each of many small products would leave most of a GPU idle, and take the host longer than the products
 //! take. A group's launch has workgroups for all of them: as many along z as there are products, and as many along x as the
 //! largest has tiles; those beyond a smaller product's tiles end at once. The products' parameters are an array in device
-//! memory ([`Options::is_group`](ferrowave_shared::Options::is_group)).
+//! memory, [`GroupMember`]s.
 //!
 //! The kernel is that whose tiles take the least time, all tiles together on a full GPU or the longest one by itself, by
 //! the machine's [table of costs](super::tuned). Without a table it is that whose tiles multiply and load the fewest
 //! elements, overhang included.
 
-use std::{sync::PoisonError, time::Duration};
-
 use ferrowave_shared::{
-    CATALOGUE, ElementType, ElementTypes, GemmArguments, GemmParameters, Kernel, catalogue::Access,
-    workspace,
+    CATALOGUE, ElementType, ElementTypes, GemmArguments, GemmParameters, GroupMember, Kernel,
+    catalogue::Access, workspace,
 };
 use thiserror::Error;
 
 use super::{
-    error::GemmError,
-    launch::Gemm,
     machine::Machine,
-    operands::{Addresses, Operands},
-    plan::Plan,
+    operands::{Addresses, OperandError, Operands},
+    plan::{Plan, PlanError},
     problem::Problem,
     tiles::GROUP_ROWS,
     tuned::Table,
 };
-use crate::hip::{Arguments, LaunchConfig};
-
-/// A group of products that was computed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ComputedGroup {
-    /// The kernel; `None` if all products are empty.
-    pub kernel: Option<&'static Kernel>,
-    /// The time between HIP events around the launches, as [`Computed::time`](super::Computed::time).
-    pub time: Duration,
-}
-
-impl ComputedGroup {
-    /// Of no elements.
-    const EMPTY: Self = Self {
-        kernel: None,
-        time: Duration::ZERO,
-    };
-}
+use crate::hip::Device;
 
 /// Why products can't be a group.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -82,6 +61,22 @@ pub enum GroupError {
         gpu: String,
         /// The types of A and B that have such kernels on this GPU.
         supported: Vec<ElementType>,
+    },
+    /// A matrix does not fit a product.
+    #[error("product {number} of the group: {error}")]
+    Operand {
+        /// Which product.
+        number: usize,
+        /// Why it does not fit.
+        error: OperandError,
+    },
+    /// The kernel can't compute a product.
+    #[error("product {number} of the group: {error}")]
+    Plan {
+        /// Which product.
+        number: usize,
+        /// Why it can't.
+        error: PlanError,
     },
     /// The kernel computes single products and batches only.
     #[error("{0} computes no groups")]
@@ -200,138 +195,101 @@ fn tiles(kernel: &Kernel, problem: &Problem) -> u64 {
     rows * u64::from(problem.n()).div_ceil(kernel.tile.n as u64)
 }
 
-/// Distances of a product's matrices from those of the first one, in elements, as [`GemmParameters`] of a group have them.
-fn parameters(
+/// The launches of a kernel that compute a group.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct GroupPlan {
+    pub(super) kernel: &'static Kernel,
+    /// The products that have elements.
+    pub(super) members: Vec<GroupMember>,
+    /// Where the matrices of the first member are.
+    first: Addresses,
+    /// Tiles of the largest product: workgroups along x.
+    pub(super) tiles: u32,
+}
+
+impl GroupPlan {
+    /// Plans the launches of `kernel` that compute `products`, and checks their operands.
+    pub(super) fn new(
+        kernel: &'static Kernel,
+        products: &[(Problem, Operands<'_>)],
+        machine: &Machine,
+        device: &Device,
+    ) -> Result<Self, GroupError> {
+        if !kernel.computes_groups() {
+            return Err(GroupError::Kernel(kernel.symbol));
+        }
+        let mut group = Self {
+            kernel,
+            members: Vec::new(),
+            first: Addresses::default(),
+            tiles: 0,
+        };
+        for (number, (problem, operands)) in products.iter().enumerate() {
+            if problem.batch() > 1 {
+                return Err(batch(number, problem));
+            }
+            let checked = operands.check(problem, device);
+            checked.map_err(|error| GroupError::Operand { number, error })?;
+            let addresses = operands.addresses();
+            Plan::with_parts(kernel, problem, machine, 1)
+                .and_then(|plan| plan.check_addresses(&addresses))
+                .map_err(|error| GroupError::Plan { number, error })?;
+            let tiles = tiles(kernel, problem);
+            // A dispatch packet counts work-items in 32 bits.
+            let countable = u32::MAX / kernel.block.threads() as u32;
+            let max = machine.limits.x.min(countable);
+            if tiles > max.into() {
+                return Err(GroupError::TooLarge { number, tiles, max });
+            }
+            if tiles == 0 || problem.batch() == 0 {
+                continue;
+            }
+            if group.members.is_empty() {
+                group.first = addresses;
+            }
+            let member = member(problem, machine, &group.first, &addresses);
+            group.members.push(member);
+            group.tiles = group.tiles.max(tiles as u32);
+        }
+        Ok(group)
+    }
+
+    /// The arguments of a launch of some of the members, which are in device memory at `address`.
+    pub(super) const fn arguments(&self, first: &GroupMember, address: u64) -> GemmArguments {
+        GemmArguments {
+            a: self.first.a,
+            b: self.first.b,
+            c: self.first.c,
+            bias: self.first.bias,
+            workspace: address,
+            parameters: first.parameters,
+        }
+    }
+}
+
+/// A product of a group whose first one has its matrices at `first`.
+fn member(
     problem: &Problem,
     machine: &Machine,
     first: &Addresses,
     addresses: &Addresses,
-) -> GemmParameters {
+) -> GroupMember {
     let types = problem.types();
     // Signed, as the distance may be negative. Matrices begin at multiples of their elements.
     let elements = |is: u64, from: u64, element: ElementType| {
         (is.wrapping_sub(from) as i64 / element.size_bytes() as i64) as u64
     };
     let parameters = problem.parameters();
-    GemmParameters {
-        options: parameters.options.with_group(true),
-        stride_a: elements(addresses.a, first.a, types.input),
-        stride_b: elements(addresses.b, first.b, types.input),
-        stride_c: elements(addresses.c, first.c, types.output),
-        stride_bias: elements(addresses.bias, first.bias, types.output),
-        parts: 1,
-        order: GROUP_ROWS << 16 | machine.xcds,
-        ..parameters
-    }
-}
-
-impl Gemm {
-    /// Computes a group of products, each as [`run`](Self::run) does, in one launch, and waits for it: see
-    /// [the module](self). Products may have different extents, layouts, factors, biases and operations, but have the same
-    /// element types. Empty products are left out. More products than a launch has workgroups along z take several.
-    ///
-    /// # Errors
-    /// [`GroupError`]; and as [`run`](Self::run) for each product. Nothing is computed then, unless the device fails.
-    pub fn run_group<'a>(
-        &self,
-        products: impl IntoIterator<Item = (Problem, Operands<'a>)>,
-    ) -> Result<ComputedGroup, GemmError> {
-        let products: Vec<_> = products.into_iter().collect();
-        let problems: Vec<_> = products.iter().map(|(problem, _)| *problem).collect();
-        match choose_for_group(&problems, self.machine())? {
-            Some(kernel) => self.run_group_kernel(kernel, products),
-            None => Ok(ComputedGroup::EMPTY),
-        }
-    }
-
-    /// The same with a given kernel.
-    ///
-    /// # Errors
-    /// As [`run_group`](Self::run_group), and if the kernel is not for the products or the GPU, or computes no groups
-    /// ([`Kernel::computes_groups`]).
-    pub fn run_group_kernel<'a>(
-        &self,
-        kernel: &'static Kernel,
-        products: impl IntoIterator<Item = (Problem, Operands<'a>)>,
-    ) -> Result<ComputedGroup, GemmError> {
-        if !kernel.computes_groups() {
-            return Err(GroupError::Kernel(kernel.symbol).into());
-        }
-        let products: Vec<_> = products.into_iter().collect();
-        let machine = self.machine();
-        let (mut members, mut first) = (Vec::new(), None);
-        let mut most_tiles = 0;
-        for (number, (problem, operands)) in products.iter().enumerate() {
-            if problem.batch() > 1 {
-                return Err(batch(number, problem).into());
-            }
-            operands.check(problem, self.context().device())?;
-            let addresses = operands.addresses();
-            Plan::with_parts(kernel, problem, machine, 1)?.check_addresses(&addresses)?;
-            let tiles = tiles(kernel, problem);
-            let max = machine
-                .limits
-                .x
-                .min(u32::MAX / kernel.block.threads() as u32);
-            if tiles > max.into() {
-                return Err(GroupError::TooLarge { number, tiles, max }.into());
-            }
-            if tiles == 0 || problem.batch() == 0 {
-                continue;
-            }
-            let first = first.get_or_insert(addresses);
-            members.push(parameters(problem, machine, first, &addresses));
-            most_tiles = most_tiles.max(tiles as u32);
-        }
-        let Some(first) = first else {
-            return Ok(ComputedGroup::EMPTY);
-        };
-        let loaded = self.module.kernel(kernel.symbol)?;
-        let table = self.context().upload(&members).map_err(|error| {
-            let bytes = size_of_val(&members[..]) as u64;
-            GemmError::Workspace { bytes, error }
-        })?;
-        // The events belong to one product at a time.
-        let _events = self
-            .workspace
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        self.start.record(&self.stream)?;
-        let mut launched = Ok(());
-        let at_once = machine.limits.z.max(1) as usize;
-        for (number, members) in members.chunks(at_once).enumerate() {
-            let config = LaunchConfig {
-                grid: [most_tiles, 1, members.len() as u32],
-                // The catalogue's tests keep blocks and LDS far below 2³².
-                block: [kernel.block.x as u32, kernel.block.y as u32, 1],
-                dynamic_lds_bytes: kernel.lds_bytes as u32,
-            };
-            let skipped = (number * at_once * size_of::<GemmParameters>()) as u64;
-            let arguments = Arguments::from_struct(&GemmArguments {
-                a: first.a,
-                b: first.b,
-                c: first.c,
-                bias: first.bias,
-                workspace: table.address() + skipped,
-                parameters: members[0],
-            });
-            // SAFETY: the matrices have the length of the problems' layouts, live until the stream is synchronized, and are
-            // on this device; each C is borrowed mutably. The table has parameters for each workgroup along z. Block and LDS
-            // are those of the catalogue's row, for which the device crate is compiled.
-            launched = unsafe { loaded.launch(&self.stream, &config, &arguments) };
-            if launched.is_err() {
-                break;
-            }
-        }
-        let recorded = self.end.record(&self.stream);
-        // Also after an error: what was launched before it uses the operands.
-        let waited = self.stream.synchronize();
-        launched?;
-        recorded?;
-        waited?;
-        Ok(ComputedGroup {
-            kernel: Some(kernel),
-            time: self.end.duration_since(&self.start)?,
-        })
+    GroupMember {
+        parameters: GemmParameters {
+            options: parameters.options.with_group(true),
+            stride_a: elements(addresses.a, first.a, types.input),
+            stride_b: elements(addresses.b, first.b, types.input),
+            stride_c: elements(addresses.c, first.c, types.output),
+            parts: 1,
+            order: GROUP_ROWS << 16 | machine.xcds,
+            ..parameters
+        },
+        distance_bias: elements(addresses.bias, first.bias, types.output),
     }
 }

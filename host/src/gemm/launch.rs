@@ -5,10 +5,11 @@ use std::{
     time::Duration,
 };
 
-use ferrowave_shared::Kernel;
+use ferrowave_shared::{GroupMember, Kernel};
 
 use super::{
     error::GemmError,
+    group::GroupPlan,
     machine::Machine,
     operands::{Addresses, Operands},
     plan::{Launch, Plan},
@@ -16,19 +17,19 @@ use super::{
     winners::Winners,
     workspace::WorkspaceBuffer,
 };
-use crate::hip::{self, BufferError, Context, Event, LaunchConfig, Module, Stream};
+use crate::hip::{self, Arguments, BufferError, Context, Event, LaunchConfig, Module, Stream};
 
 /// The kernels of one code object, loaded on a device and ready to run.
 #[derive(Debug)]
 pub struct Gemm {
     context: Context,
     machine: Machine,
-    pub(super) module: Module,
-    pub(super) stream: Stream,
-    pub(super) start: Event,
-    pub(super) end: Event,
+    module: Module,
+    stream: Stream,
+    start: Event,
+    end: Event,
     /// Locked while a product is computed.
-    pub(super) workspace: Mutex<WorkspaceBuffer>,
+    workspace: Mutex<WorkspaceBuffer>,
     winners: Winners,
 }
 
@@ -168,6 +169,53 @@ impl Gemm {
         launched?;
         waited?;
         buffer.clean(bytes);
+        Ok(self.end.duration_since(&self.start)?)
+    }
+
+    /// Runs the launches of a group, whose operands live until it returns, and waits. Returns the time between HIP events
+    /// around them.
+    pub(super) fn launch_group(&self, group: &GroupPlan) -> Result<Duration, GemmError> {
+        if group.members.is_empty() {
+            return Ok(Duration::ZERO);
+        }
+        let row = group.kernel;
+        let kernel = self.module.kernel(row.symbol)?;
+        let members = self.context.upload(&group.members).map_err(|error| {
+            let bytes = size_of_val(&group.members[..]) as u64;
+            GemmError::Workspace { bytes, error }
+        })?;
+        // The events belong to one product at a time.
+        let _events = self
+            .workspace
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let at_once = self.machine.limits.z.max(1) as usize;
+        let enqueue = || -> Result<(), GemmError> {
+            self.start.record(&self.stream)?;
+            for (number, chunk) in group.members.chunks(at_once).enumerate() {
+                let config = LaunchConfig {
+                    // A chunk has at most as many members as the limit, which has 32 bits.
+                    grid: [group.tiles, 1, chunk.len() as u32],
+                    // The catalogue's tests keep blocks and LDS far below 2³².
+                    block: [row.block.x as u32, row.block.y as u32, 1],
+                    dynamic_lds_bytes: row.lds_bytes as u32,
+                };
+                let skipped = (number * at_once * size_of::<GroupMember>()) as u64;
+                let arguments = group.arguments(&chunk[0], members.address() + skipped);
+                // SAFETY: the matrices have the length of the problems' layouts, live until the stream is synchronized, and
+                // are on this device; each C is borrowed mutably. There is a member for each workgroup along z. Block and
+                // LDS are those of the catalogue's row, for which the device crate is compiled.
+                unsafe {
+                    kernel.launch(&self.stream, &config, &Arguments::from_struct(&arguments))
+                }?;
+            }
+            Ok(self.end.record(&self.stream)?)
+        };
+        let launched = enqueue();
+        // Also after an error: what was launched before it uses the operands.
+        let waited = self.stream.synchronize();
+        launched?;
+        waited?;
         Ok(self.end.duration_since(&self.start)?)
     }
 

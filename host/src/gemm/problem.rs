@@ -183,7 +183,6 @@ impl Problem {
             stride_a: self.a.stride / u64::from(per_byte),
             stride_b: self.b.stride / u64::from(per_byte),
             stride_c: self.c.stride,
-            stride_bias: 0,
             prologue_value: self.prologue.constant(),
             epilogue_value: self.epilogue.constant(),
             parts: 1,

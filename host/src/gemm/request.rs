@@ -59,8 +59,9 @@ pub struct Request {
     pub prologue: Operation,
     /// The operation on the result.
     pub epilogue: Operation,
-    /// The element types. C and the bias may have each of [`ElementTypes::outputs`]. Types with scales ([`ElementType::is_scaled`]) need a row-major A, a column-major B, and k, `lda`,
-    /// `ldb`, `stride_a` and `stride_b` that are multiples of 32: [`SCALE_BLOCK`].
+    /// The element types. C and the bias may have each of [`ElementTypes::outputs`]. Types with scales
+    /// ([`ElementType::is_scaled`]) need a row-major A, a column-major B, and k, `lda`, `ldb`, `stride_a` and `stride_b` that
+    /// are multiples of 32: [`SCALE_BLOCK`].
     pub types: ElementTypes,
 }
 
@@ -92,8 +93,8 @@ impl Request {
     /// Checks every number.
     ///
     /// # Errors
-    /// A [`ProblemError`] with the first number that is out of its range, and the range; or with an operation that the
-    /// element types don't support, and those that they do.
+    /// A [`ProblemError`] with the first number that is out of its range, and the range; or with types that no kernel has, or
+    /// an operation that the types don't support, and those that there are.
     pub fn check(&self) -> Result<Problem, ProblemError> {
         if !self.types.has_kernels() {
             return Err(ProblemError::Types { types: self.types });
@@ -791,6 +792,10 @@ mod tests {
             assert!(request(types, none, gelu).check().is_ok());
             assert!(request(types, none, silu).check().is_ok());
         }
+        assert_eq!(
+            error(request(ElementTypes::F64, none, gelu)),
+            "epilogue gelu is not computed with sums in f64; expected one of none, set, scale, relu"
+        );
         assert_eq!(
             error(request(ElementTypes::F64, none, silu)),
             "epilogue silu is not computed with sums in f64; expected one of none, set, scale, relu"

@@ -4,11 +4,13 @@ use super::{
     access::is_aligned,
     choose::{Choice, Decision, NoKernel},
     error::GemmError,
+    group::{GroupPlan, choose_for_group},
     launch::Gemm,
     operands::{Addresses, Operands},
     plan::Plan,
     problem::Problem,
 };
+use ferrowave_shared::Kernel;
 use std::time::Duration;
 
 /// A product that was computed.
@@ -18,6 +20,15 @@ pub struct Computed {
     pub choice: Choice,
     /// The kernel's time by the GPU's time stamps; of several launches, the time between HIP events around them. On the
     /// emulator it is wall-clock time of the emulation, which says nothing about a GPU.
+    pub time: Duration,
+}
+
+/// A group of products that was computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ComputedGroup {
+    /// The kernel; `None` if all products are empty.
+    pub kernel: Option<&'static Kernel>,
+    /// The time between HIP events around the launches, as [`Computed::time`]; 0 if no product has elements.
     pub time: Duration,
 }
 
@@ -77,5 +88,46 @@ impl Gemm {
                 Ok(choice)
             }
         }
+    }
+
+    /// Computes a group of products, each as [`run`](Self::run) does, in one launch, and waits for it: see
+    /// [`group`](super::group). Products may have different extents, layouts, factors, biases and operations, but have the
+    /// same element types. Empty products are left out. More products than a launch has workgroups along z take several.
+    ///
+    /// # Errors
+    /// [`GroupError`](super::GroupError) if the products are no group, there is no kernel for it, or an operand does not fit
+    /// its product; nothing is computed then. Or if the device fails.
+    pub fn run_group<'a>(
+        &self,
+        products: impl IntoIterator<Item = (Problem, Operands<'a>)>,
+    ) -> Result<ComputedGroup, GemmError> {
+        let products: Vec<_> = products.into_iter().collect();
+        let problems: Vec<_> = products.iter().map(|(problem, _)| *problem).collect();
+        match choose_for_group(&problems, self.machine())? {
+            Some(kernel) => self.run_group_kernel(kernel, products),
+            None => Ok(ComputedGroup {
+                kernel: None,
+                time: Duration::ZERO,
+            }),
+        }
+    }
+
+    /// The same with a given kernel.
+    ///
+    /// # Errors
+    /// As [`run_group`](Self::run_group), and if the kernel is not for the products or the GPU, or computes no groups
+    /// ([`Kernel::computes_groups`]).
+    pub fn run_group_kernel<'a>(
+        &self,
+        kernel: &'static Kernel,
+        products: impl IntoIterator<Item = (Problem, Operands<'a>)>,
+    ) -> Result<ComputedGroup, GemmError> {
+        let products: Vec<_> = products.into_iter().collect();
+        let device = self.context().device();
+        let group = GroupPlan::new(kernel, &products, self.machine(), device)?;
+        Ok(ComputedGroup {
+            kernel: (!group.members.is_empty()).then_some(kernel),
+            time: self.launch_group(&group)?,
+        })
     }
 }

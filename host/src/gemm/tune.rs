@@ -220,7 +220,7 @@ mod tests {
                 );
             }
             metadata += &format!(
-                "{{ .offset: 40, .size: 104, .value_kind: by_value }}], .kernarg_segment_size: 144, .group_segment_fixed_size: 0, \
+                "{{ .offset: 40, .size: 96, .value_kind: by_value }}], .kernarg_segment_size: 136, .group_segment_fixed_size: 0, \
                  .private_segment_fixed_size: 0, .kernarg_segment_align: 8, .wavefront_size: 64, .sgpr_count: 8, .vgpr_count: 2, \
                  .max_flat_workgroup_size: {threads} }}\n"
             );

@@ -11,7 +11,8 @@ use crate::{
     },
 };
 use ferrowave_shared::{
-    Bias, BlockTile, FragmentOp, GemmParameters, Kernel, OutputType, ScaleParameters, TileOrder,
+    Bias, BlockTile, FragmentOp, GemmParameters, GroupMember, Kernel, OutputType, ScaleParameters,
+    TileOrder,
     catalogue::Reduction,
     workspace::{self, Workspace},
 };
@@ -42,6 +43,8 @@ pub(super) struct Product<A, C> {
     column: u32,
     /// How many strides its matrices are behind those of the arguments.
     batch: u32,
+    /// How many elements its bias is behind that of the arguments.
+    distance_bias: usize,
     parameters: GemmParameters,
 }
 
@@ -60,18 +63,18 @@ impl<A: Copy, C: Stored> Product<A, C> {
     ) -> Self {
         let workgroup = arch::workgroup();
         let is_group = kernel.computes_groups() && parameters.options.is_group();
-        let (parameters, batch) = if is_group {
-            let group = pointers.workspace.cast::<GemmParameters>();
-            // SAFETY: a group has parameters for each product.
-            (unsafe { group.add(workgroup.z as usize).read() }, 1)
+        let (parameters, batch, distance_bias) = if is_group {
+            let group = pointers.workspace.cast::<GroupMember>();
+            // SAFETY: a group has a member for each workgroup along z.
+            let member = unsafe { group.add(workgroup.z as usize).read() };
+            (member.parameters, 1, member.distance_bias as usize)
         } else {
-            (parameters, workgroup.z)
+            (parameters, workgroup.z, 0)
         };
         let Pointers {
             a,
             b,
             c,
-            bias,
             scale_a,
             scale_b,
             ..
@@ -99,7 +102,6 @@ impl<A: Copy, C: Stored> Product<A, C> {
                 a: a.wrapping_add(skip.wrapping_mul(parameters.stride_a as usize)),
                 b: b.wrapping_add(skip.wrapping_mul(parameters.stride_b as usize)),
                 c: c.wrapping_add(skip.wrapping_mul(parameters.stride_c as usize)),
-                bias: bias.wrapping_add(skip.wrapping_mul(parameters.stride_bias as usize)),
                 scale_a: scale_a.wrapping_add(skip * scales.stride_a as usize),
                 scale_b: scale_b.wrapping_add(skip * scales.stride_b as usize),
                 ..pointers
@@ -108,6 +110,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
             row: workgroup.y * kernel.tile.m as u32,
             column: workgroup.x * kernel.tile.n as u32,
             batch,
+            distance_bias,
             parameters,
         };
         match (kernel.order, kernel.reduction) {
@@ -499,9 +502,8 @@ impl<A: Copy, C: Stored> Product<A, C> {
     #[inline(always)]
     fn epilogue_as<D: Stored<Sum = C::Sum>>(&self) -> Epilogue<D> {
         let p = &self.parameters;
-        let skipped = (self.batch as usize).wrapping_mul(p.stride_bias as usize);
-        let bias = self.pointers.bias.wrapping_sub(skipped).cast::<D>();
-        let bias = bias.wrapping_add(skipped);
+        let bias = self.pointers.bias.cast::<D>();
+        let bias = bias.wrapping_add(self.distance_bias);
         Epilogue {
             alpha: C::Sum::from_f64(p.alpha),
             beta: C::Sum::from_f64(p.beta),
