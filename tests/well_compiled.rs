@@ -656,17 +656,13 @@ fn waits_for_loads_are_read() {
     assert_eq!(loads_left("s_wait_dscnt 0x0"), None);
 }
 
-/// RDNA's dual instructions do two multiply-adds at once if their registers are in other banks. Step 5 pairs all of its
-/// multiply-adds, except that with 8 × 8 elements per thread on RDNA 3 the compiler puts some sums in the same banks: it pairs
-/// nine tenths. Steps 3 and 4 pair at least half, step 3 with 4 × 4 elements on RDNA 3 slightly less.
+/// RDNA's dual instructions do two multiply-adds at once if their registers are in other banks. Steps 4 and 5 keep their sums in
+/// registers that pair all of them. Step 3 does not: LDS bounds its time, and where its sums are is up to the compiler.
 #[test]
 fn main_loops_of_tiled_kernels_pair_their_multiplications_on_rdna() {
     for built in ALL_BUILT.iter() {
-        let least = match built.kernel.variant {
-            Variant::DoubleBuffered if !built.gpu.is_rdna4() => 0.89,
-            Variant::DoubleBuffered | Variant::DoubleBuffered16x8 => 1.0,
-            Variant::RegisterTiled if !built.gpu.is_rdna4() => 0.47,
-            Variant::RegisterTiled | Variant::RegisterTiled8x8 | Variant::Vectorized => 0.5,
+        match built.kernel.variant {
+            Variant::Vectorized | Variant::DoubleBuffered | Variant::DoubleBuffered16x8 => {}
             _ => continue,
         };
         if built.gpu.family() != Family::Rdna {
@@ -677,11 +673,6 @@ fn main_loops_of_tiled_kernels_pair_their_multiplications_on_rdna() {
                 && pair.iter().all(|line| multiplications(line, 1) == 1)
         });
         let paired = 2 * built.lanes() * pairs.count();
-        let all = built.multiplications();
-        assert!(
-            paired as f64 >= least * all as f64,
-            "{}: {paired} of {all} multiplications",
-            built.name()
-        );
+        assert_eq!(paired, built.multiplications(), "{}", built.name());
     }
 }

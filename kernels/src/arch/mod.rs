@@ -44,5 +44,5 @@ pub(crate) use lds::{
 pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};
 #[cfg(ferrowave_family = "rdna4")]
 pub(crate) use registers::permuted;
-pub(crate) use registers::{at_once, opaque, opaque_zero};
+pub(crate) use registers::{at_once, in_neighbouring_registers, opaque, opaque_zero};
 pub(crate) use visibility::{acquire, release_and_count, wait_for_stores};

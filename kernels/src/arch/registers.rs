@@ -1,6 +1,8 @@
 //! Values that are opaque to the compiler.
 
 use core::arch::asm;
+#[cfg(not(ferrowave_family = "cdna"))]
+use core::simd::f32x4;
 
 /// An opaque zero: the compiler can neither fold nor hoist an expression that it is added to.
 #[cfg(not(ferrowave_family = "rdna4"))]
@@ -32,6 +34,23 @@ pub(crate) fn opaque(value: u32) -> u32 {
     // SAFETY: no instruction.
     unsafe { asm!("/* {0} */", inout(vgpr32) value, options(nomem, nostack, preserves_flags)) };
     value
+}
+
+/// The values, in neighbouring registers here, and so also before, where they come from without a copy.
+#[cfg(not(ferrowave_family = "cdna"))]
+#[inline(always)]
+pub(crate) fn in_neighbouring_registers(values: [f32; 4]) -> [f32; 4] {
+    let mut values = f32x4::from_array(values);
+    // SAFETY: no instruction.
+    unsafe { asm!("/* {0} */", inout(vgpr128) values, options(nomem, nostack, preserves_flags)) };
+    values.to_array()
+}
+
+/// CDNA's instructions take registers in any order.
+#[cfg(ferrowave_family = "cdna")]
+#[inline(always)]
+pub(crate) const fn in_neighbouring_registers(values: [f32; 4]) -> [f32; 4] {
+    values
 }
 
 /// Needs all values here. They are arguments of the kernel, of which each group that is used later would be loaded later,

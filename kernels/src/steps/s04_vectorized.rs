@@ -45,6 +45,7 @@ use crate::{
         global::Input,
         index::{Index, Thread},
         lds::{LdsTile, Operands, Vacant},
+        output::Fragment as _,
         registers::{RegisterTile, ScatteredTile},
         swizzle::PiecesOfColumns,
         vector_loader::{self, VectorLoader},
@@ -179,7 +180,9 @@ impl<const M: usize> Sums<M> {
     #[inline(always)]
     pub(super) unsafe fn store(self, product: &Product<f32, f32>) {
         let (row, column) = (4 * self.row.get(), 4 * self.column.get());
-        let sums = ScatteredTile::<_, _, _, APART>(self.sums);
+        let mut sums = ScatteredTile::<_, _, _, APART>(self.sums);
+        // Dual instructions of RDNA add to sums in different banks.
+        sums.for_each_run(|_, _, run| *run = arch::in_neighbouring_registers(*run));
         // SAFETY: the map from threads to blocks is one to one.
         unsafe { product.store(row, column, sums) };
     }
