@@ -256,13 +256,9 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The types that C may have, its own first. Stream-K has no registers left for conversions.
+    /// The types that C may have, its own first.
     pub const fn outputs(&self) -> &'static [ElementType] {
-        let outputs = self.types.outputs();
-        match (self.reduction, outputs) {
-            (Reduction::StreamK, [own, _, ..]) => core::slice::from_ref(own),
-            _ => outputs,
-        }
+        self.types.outputs()
     }
 
     /// Whether it computes products of these types.

@@ -54,6 +54,7 @@ pub enum OutputType {
 ///
 /// ```text
 /// C ← epilogue(α · A · B + β · prologue(C) + bias)
+/// C ← epilogue(α · A · B + bias) · β · prologue(C)        with a gate
 /// ```
 ///
 /// | bits | meaning |
@@ -65,6 +66,7 @@ pub enum OutputType {
 /// | 7 to 9 | the epilogue, a [`FragmentOp`] |
 /// | 10, 11 | [`OutputType`] |
 /// | 12 | the launch computes a [group](Options::is_group) |
+/// | 13 | a [gate](Options::is_gate) |
 ///
 /// ```
 /// use ferrowave_shared::{Bias, FragmentOp, Options};
@@ -123,6 +125,12 @@ impl Options {
         Self(self.0 & !(1 << 12) | (group as u32) << 12)
     }
 
+    /// With or without a [gate](Self::is_gate).
+    #[must_use]
+    pub const fn with_gate(self, gate: bool) -> Self {
+        Self(self.0 & !(1 << 13) | (gate as u32) << 13)
+    }
+
     /// Whether A is column-major: element `(i, p)` at `p · lda + i`.
     pub const fn column_major_a(self) -> bool {
         self.0 & 1 != 0
@@ -157,6 +165,11 @@ impl Options {
     /// has tiles.
     pub const fn is_group(self) -> bool {
         self.0 >> 12 & 1 != 0
+    }
+
+    /// Whether the scaled old C is multiplied by the result instead of added before the epilogue.
+    pub const fn is_gate(self) -> bool {
+        self.0 >> 13 & 1 != 0
     }
 
     /// The type of C's elements and of the bias.
@@ -220,8 +233,11 @@ mod tests {
                                 .with_epilogue(epilogue)
                                 .with_output(OutputType::F32)
                                 .with_output(output)
-                                .with_group(a);
+                                .with_group(a)
+                                .with_gate(b);
                             assert_eq!((options.output(), options.is_group()), (output, a));
+                            assert_eq!(options.is_gate(), b);
+                            assert!(!options.with_gate(false).is_gate());
                             assert!(!options.with_group(false).is_group());
                             assert_eq!(
                                 (options.column_major_a(), options.column_major_b()),

@@ -11,9 +11,9 @@ use ferrowave_shared::{Bias, ElementType, ElementTypes};
 pub(crate) struct TypeOption {
     /// The type of the elements of A and B.
     ///
-    /// C has the same type, except i32 for i8, and f32 for xf32, fp8, bf8, mxfp8 and mxfp4; see --output-type. fp8 is E4M3 in the GPU's own
-    /// encoding: FNUZ on gfx942, OCP on the others. bf8 is E5M2 of the OCP. mxfp8 and mxfp4 are E4M3 and E2M1 of the OCP
-    /// with a scale for each 32 elements along k; k must be a multiple of 32.
+    /// C has the same type, except i32 for i8, and f32 for xf32, fp8, bf8, mxfp8 and mxfp4; see --output-type. fp8 is E4M3
+    /// in the GPU's own encoding: FNUZ on gfx942, OCP on the others. bf8 is E5M2 of the OCP. mxfp8 and mxfp4 are E4M3 and
+    /// E2M1 of the OCP with a scale for each 32 elements along k; k must be a multiple of 32.
     #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
     element: ElementName,
 }

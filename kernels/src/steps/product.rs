@@ -5,8 +5,11 @@ use crate::{
     tile::{
         element::{Accumulator, Activation, Stored},
         global::{Input, Strides},
-        operand::Operand,
-        output::{Addend, Epilogue, Fragment, Operation, Output, Place, Plain},
+        operand::{Operand, Unit},
+        output::{
+            Addend, Epilogue, Fragment, MOST_RUNS, Operation, Output, Place, Plain, RunElements,
+            Runs, each,
+        },
         registers::Scalar,
     },
 };
@@ -16,6 +19,11 @@ use ferrowave_shared::{
     catalogue::Reduction,
     workspace::{self, Workspace},
 };
+
+/// The types to which sums of a C are converted.
+type AsF32<C> = <<C as Stored>::Sum as Accumulator>::AsF32;
+type AsF16<C> = <<C as Stored>::Sum as Accumulator>::AsF16;
+type AsBf16<C> = <<C as Stored>::Sum as Accumulator>::AsBf16;
 
 /// The device addresses in a kernel's arguments.
 #[derive(Clone, Copy)]
@@ -296,7 +304,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
     /// Whether the result depends on the old C.
     #[inline(always)]
     pub(super) fn has_old(&self) -> bool {
-        self.epilogue().beta != C::Sum::ZERO
+        C::Sum::from_f64(self.parameters.beta) != C::Sum::ZERO
     }
 
     /// The place of `(row, column)` of the tile, if C has the whole tile and its byte offsets fit in 32 bits
@@ -317,9 +325,12 @@ impl<A: Copy, C: Stored> Product<A, C> {
     /// α, if the sums are only multiplied by α and stored in the kernel's type. Uniform.
     #[inline(always)]
     pub(super) fn plain_factor(&self) -> Option<C::Sum> {
-        let epilogue = self.epilogue();
-        let is_plain = epilogue.is_plain() && self.output() == OutputType::OfKernel;
-        is_plain.then_some(epilogue.alpha)
+        let p = &self.parameters;
+        let is_plain = factor::<C::Sum>(p.beta) == C::Sum::ZERO
+            && p.options.bias() == Bias::None
+            && p.options.epilogue() == FragmentOp::None
+            && self.output() == OutputType::OfKernel;
+        is_plain.then(|| factor(p.alpha))
     }
 
     /// Whether sums are also converted to f32: those of a shorter C.
@@ -328,7 +339,8 @@ impl<A: Copy, C: Stored> Product<A, C> {
     const TO_SHORT: bool =
         C::Sum::CONVERTS && size_of::<C>() == size_of::<C::Sum>() && size_of::<A>() == 1;
 
-    /// The type of C in memory. Uniform; a constant for kernels that do not convert their sums.
+    /// The type of C in memory. Uniform; a constant for kernels that do not convert their sums. The constants say again what
+    /// [`Kernel::outputs`] says: LLVM must remove unused conversions before it moves arrays to registers.
     #[inline(always)]
     fn output(&self) -> OutputType {
         match self.parameters.options.output() {
@@ -339,31 +351,23 @@ impl<A: Copy, C: Stored> Product<A, C> {
         }
     }
 
-    /// Stores the 16 bytes of sums at `sums`, multiplied by `factor`, as the run of elements of C that begins at `(row,
-    /// column)`; elements outside C are dropped.
+    /// Stores units of sums, multiplied by `factor`, in `runs`; elements outside C are dropped.
     ///
     /// # Safety
-    /// As [`store_unit`](Self::store_unit).
+    /// As [`store_units`](Self::store_units).
     #[inline(always)]
     pub(super) unsafe fn store_scaled(
         &self,
-        row: u32,
-        column: u32,
-        sums: *const C::Sum,
+        runs: &Runs,
+        units: &[Unit; MOST_RUNS],
         factor: C::Sum,
     ) {
         let result = self.result();
-        // SAFETY: as in `store`.
+        // SAFETY: as the caller promises.
         unsafe {
             match size_of::<C::Sum>() {
-                8 => {
-                    let sums = sums.cast::<[C::Sum; 2]>().read();
-                    result.store_scaled(row, column, sums, factor);
-                }
-                _ => {
-                    let sums = sums.cast::<[C::Sum; 4]>().read();
-                    result.store_scaled(row, column, sums, factor);
-                }
+                8 => result.store_runs(runs, sums_of::<2, C::Sum>(units, Some(factor))),
+                _ => result.store_runs(runs, sums_of::<4, C::Sum>(units, Some(factor))),
             }
         }
     }
@@ -421,66 +425,124 @@ impl<A: Copy, C: Stored> Product<A, C> {
         // SAFETY: no other workgroup has this tile, and no other thread of this one has these
         // elements, as the caller promises.
         unsafe {
-            self.result()
-                .update(row, column, sums, &self.epilogue(), self.is_whole());
+            match self.plain_factor() {
+                Some(alpha) if self.is_whole() => {
+                    self.result().store_scaled(row, column, sums, alpha);
+                }
+                _ => {
+                    let (epilogue, bias) = (self.epilogue(), self.bias());
+                    self.result().update(row, column, sums, &epilogue, bias);
+                }
+            }
         };
     }
 
-    /// Updates the run of elements of C that begins at `(row, column)` with the 16 bytes of sums at `sums`, in the type that
-    /// the launch chose for C.
-    ///
-    /// # Safety
-    /// The sums are readable. No other thread of the workgroup stores these elements, and all of them are in the tile.
-    #[inline(always)]
-    pub(super) unsafe fn store_unit(&self, row: u32, column: u32, sums: *const C::Sum) {
-        // SAFETY: as the caller promises.
-        unsafe {
-            match size_of::<C::Sum>() {
-                8 => self.store_run(row, column, sums.cast::<[C::Sum; 2]>().read()),
-                _ => self.store_run(row, column, sums.cast::<[C::Sum; 4]>().read()),
-            }
-        }
-    }
-
-    /// Updates the run of elements of C that begins at `(row, column)`.
+    /// Updates `runs` of C with units of sums, in the type that the launch chose for C; elements outside C are dropped.
     ///
     /// # Safety
     /// No other thread of the workgroup stores these elements, and all of them are in the tile.
     #[inline(always)]
-    unsafe fn store_run<const RUN: usize>(&self, row: u32, column: u32, sums: [C::Sum; RUN]) {
+    pub(super) unsafe fn store_units(
+        &self,
+        runs: &Runs,
+        units: &[Unit; MOST_RUNS],
+        epilogue: &Epilogue<C::Sum>,
+    ) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match size_of::<C::Sum>() {
+                8 => self.update_runs(runs, sums_of::<2, C::Sum>(units, None), epilogue),
+                _ => self.update_runs(runs, sums_of::<4, C::Sum>(units, None), epilogue),
+            }
+        }
+    }
+
+    /// The same with sums.
+    ///
+    /// # Safety
+    /// As [`store_units`](Self::store_units).
+    #[inline(always)]
+    unsafe fn update_runs<const RUN: usize>(
+        &self,
+        runs: &Runs,
+        sums: RunElements<C::Sum, RUN>,
+        epilogue: &Epilogue<C::Sum>,
+    ) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let results = epilogue.results(
+                runs,
+                sums,
+                #[inline(always)]
+                || self.load_old(runs),
+                #[inline(always)]
+                |sums| self.add_bias(runs, sums),
+            );
+            self.store_runs(runs, results);
+        }
+    }
+
+    /// Loads the elements of `runs` of C.
+    ///
+    /// # Safety
+    /// As [`store_units`](Self::store_units).
+    #[inline(always)]
+    unsafe fn load_old<const RUN: usize>(&self, runs: &Runs) -> RunElements<C::Sum, RUN> {
         // SAFETY: as in `store`; the host passes a C of this type.
         unsafe {
             match self.output() {
-                OutputType::OfKernel => self.store_run_as::<RUN, C>(row, column, sums),
+                OutputType::OfKernel => self.result().load_old(runs),
+                OutputType::F32 => self.result_as::<AsF32<C>>().load_old(runs),
+                OutputType::F16 => self.result_as::<AsF16<C>>().load_old(runs),
+                OutputType::Bf16 => self.result_as::<AsBf16<C>>().load_old(runs),
+            }
+        }
+    }
+
+    /// Adds the bias to the elements of `runs`.
+    ///
+    /// # Safety
+    /// As [`store_units`](Self::store_units).
+    #[inline(always)]
+    unsafe fn add_bias<const RUN: usize>(
+        &self,
+        runs: &Runs,
+        sums: RunElements<C::Sum, RUN>,
+    ) -> RunElements<C::Sum, RUN> {
+        // SAFETY: as in `load_old`; the bias has C's type.
+        unsafe {
+            match self.output() {
+                OutputType::OfKernel => self.result().add_bias(runs, sums, self.bias()),
                 OutputType::F32 => {
-                    self.store_run_as::<RUN, <C::Sum as Accumulator>::AsF32>(row, column, sums);
+                    let result = self.result_as::<AsF32<C>>();
+                    result.add_bias(runs, sums, self.bias())
                 }
                 OutputType::F16 => {
-                    self.store_run_as::<RUN, <C::Sum as Accumulator>::AsF16>(row, column, sums);
+                    let result = self.result_as::<AsF16<C>>();
+                    result.add_bias(runs, sums, self.bias())
                 }
                 OutputType::Bf16 => {
-                    self.store_run_as::<RUN, <C::Sum as Accumulator>::AsBf16>(row, column, sums);
+                    let result = self.result_as::<AsBf16<C>>();
+                    result.add_bias(runs, sums, self.bias())
                 }
             }
         }
     }
 
-    /// The same with a C of type `D`.
+    /// Stores `results` in `runs` of C.
     ///
     /// # Safety
-    /// As [`store_run`](Self::store_run), and C has this type.
+    /// As [`store_units`](Self::store_units).
     #[inline(always)]
-    unsafe fn store_run_as<const RUN: usize, D: Stored<Sum = C::Sum>>(
-        &self,
-        row: u32,
-        column: u32,
-        sums: [C::Sum; RUN],
-    ) {
-        let epilogue = self.epilogue_as::<D>();
-        // SAFETY: as the caller promises.
+    unsafe fn store_runs<const RUN: usize>(&self, runs: &Runs, results: RunElements<C::Sum, RUN>) {
+        // SAFETY: as in `load_old`.
         unsafe {
-            self.result_as::<D>()
-                .update_run(row, column, sums, &epilogue, self.is_whole());
+            match self.output() {
+                OutputType::OfKernel => self.result().store_runs(runs, results),
+                OutputType::F32 => self.result_as::<AsF32<C>>().store_runs(runs, results),
+                OutputType::F16 => self.result_as::<AsF16<C>>().store_runs(runs, results),
+                OutputType::Bf16 => self.result_as::<AsBf16<C>>().store_runs(runs, results),
+            }
         }
     }
 
@@ -492,28 +554,32 @@ impl<A: Copy, C: Stored> Product<A, C> {
             && self.kernel.tile.n as u32 <= p.n - self.column
     }
 
-    /// The epilogue in the launch's parameters.
+    /// The epilogue in the launch's parameters, opaque.
     #[inline(always)]
-    fn epilogue(&self) -> Epilogue<C> {
-        self.epilogue_as::<C>()
+    pub(super) fn epilogue(&self) -> Epilogue<C::Sum> {
+        let p = &self.parameters;
+        let activation = p.options.epilogue() as u32 + crate::opaque_zero();
+        let is_gelu = activation == FragmentOp::Gelu as u32;
+        Epilogue {
+            alpha: factor(p.alpha),
+            beta: factor(p.beta),
+            prologue: operation(p.options.prologue(), p.prologue_value),
+            epilogue: operation(p.options.epilogue(), p.epilogue_value),
+            activated: is_gelu || activation == FragmentOp::Silu as u32,
+            activation: Activation::new(is_gelu),
+            gate: p.options.is_gate(),
+        }
     }
 
-    /// The same with a bias of type `D`.
+    /// The bias from the tile's corner on, of elements of type `D`.
     #[inline(always)]
-    fn epilogue_as<D: Stored<Sum = C::Sum>>(&self) -> Epilogue<D> {
-        let p = &self.parameters;
+    fn bias<D>(&self) -> Addend<D> {
         let bias = self.pointers.bias.cast::<D>();
         let bias = bias.wrapping_add(self.distance_bias);
-        Epilogue {
-            alpha: C::Sum::from_f64(p.alpha),
-            beta: C::Sum::from_f64(p.beta),
-            prologue: operation(p.options.prologue(), p.prologue_value),
-            bias: match p.options.bias() {
-                Bias::None => Addend::None,
-                Bias::Row => Addend::Row(bias.wrapping_add(self.row as usize)),
-                Bias::Column => Addend::Column(bias.wrapping_add(self.column as usize)),
-            },
-            epilogue: operation(p.options.epilogue(), p.epilogue_value),
+        match self.parameters.options.bias() {
+            Bias::None => Addend::None,
+            Bias::Row => Addend::Row(bias.wrapping_add(self.row as usize)),
+            Bias::Column => Addend::Column(bias.wrapping_add(self.column as usize)),
         }
     }
 
@@ -538,15 +604,45 @@ impl<A: Copy, C: Stored> Product<A, C> {
     }
 }
 
+/// The sums in units, a run in each, multiplied by `factor`.
+///
+/// # Safety
+/// A run is a unit.
+#[inline(always)]
+unsafe fn sums_of<const RUN: usize, S: Accumulator>(
+    units: &[Unit; MOST_RUNS],
+    factor: Option<S>,
+) -> RunElements<S, RUN> {
+    let mut sums = [[S::ZERO; RUN]; MOST_RUNS];
+    for n in 0..MOST_RUNS {
+        // SAFETY: the unit is as long as the run, and sums have no invalid bits.
+        sums[n] = unsafe { (&raw const units[n]).cast::<[S; RUN]>().read() };
+        if let Some(factor) = factor {
+            sums[n] = each(sums[n], |sum| factor.mul(sum));
+        }
+    }
+    sums
+}
+
+/// A factor in the launch's parameters, opaque: otherwise the compiler would convert it before the main loop, which leaves no
+/// registers for it.
+#[inline(always)]
+fn factor<S: Accumulator>(value: f64) -> S {
+    S::from_f64(f64::from_bits(
+        value.to_bits() ^ u64::from(crate::opaque_zero()),
+    ))
+}
+
+/// Selects instead of branches, which the compiler would repeat for each block of C. They are opaque as a [`factor`].
 #[inline(always)]
 fn operation<S: Accumulator>(operation: FragmentOp, value: f64) -> Operation<S> {
-    let value = S::from_f64(value);
-    match operation {
-        FragmentOp::None => Operation::NONE,
-        FragmentOp::Set => Operation::set(value),
-        FragmentOp::Scale => Operation::scale(value),
-        FragmentOp::Relu => Operation::RELU,
-        FragmentOp::Gelu => Operation::activation(Activation::GELU),
-        FragmentOp::Silu => Operation::activation(Activation::SILU),
+    let value = factor(value);
+    let operation = operation as u32 + crate::opaque_zero();
+    let is = |other: FragmentOp| operation == other as u32;
+    Operation {
+        factor: if is(FragmentOp::Scale) { value } else { S::ONE },
+        relu: is(FragmentOp::Relu),
+        set: is(FragmentOp::Set),
+        value,
     }
 }

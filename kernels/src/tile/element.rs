@@ -22,6 +22,23 @@ impl Activation {
         linear: -core::f32::consts::LOG2_E,
         cubic: 0.0,
     };
+
+    /// One of the two, by selects.
+    #[inline(always)]
+    pub const fn new(is_gelu: bool) -> Self {
+        Self {
+            linear: if is_gelu {
+                Self::GELU.linear
+            } else {
+                Self::SILU.linear
+            },
+            cubic: if is_gelu {
+                Self::GELU.cubic
+            } else {
+                Self::SILU.cubic
+            },
+        }
+    }
 }
 
 /// A type in which products are accumulated and scaled.

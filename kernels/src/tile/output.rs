@@ -5,6 +5,7 @@
 )]
 
 use super::element::{Accumulator, Activation, Stored};
+use core::mem::transmute_copy;
 
 /// A thread's sums: elements of C in its registers, in runs of `RUN` neighbours in a row.
 pub trait Fragment<const RUN: usize> {
@@ -18,74 +19,66 @@ pub trait Fragment<const RUN: usize> {
     fn for_each_run(&mut self, visit: impl FnMut(u32, u32, &mut [Self::Sum; RUN]));
 }
 
-/// An operation on every element of a fragment.
-///
-/// All operations are one formula with uniform constants. Code that branches for each element of a large
-/// fragment, or keeps a whole fragment live across branches, would need more registers than there are.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The most runs that are updated together.
+pub const MOST_RUNS: usize = 4;
+
+/// The elements of runs that are updated together; those beyond their number mean nothing.
+pub type RunElements<T, const RUN: usize> = [[T; RUN]; MOST_RUNS];
+
+/// Where the runs are that a lane updates together. They are loaded at once and stored at once.
+#[derive(Clone, Copy)]
+pub struct Runs {
+    /// The row and the first column of the first run.
+    pub first: (u32, u32),
+    /// The distance from one run to the next.
+    pub step: (u32, u32),
+    /// How many runs there are, at most [`MOST_RUNS`].
+    pub count: usize,
+}
+
+impl Runs {
+    /// The row and the first column of a run.
+    #[inline(always)]
+    fn place(&self, number: usize) -> (u32, u32) {
+        let (row, column) = self.first;
+        let (down, right) = self.step;
+        (row + number as u32 * down, column + number as u32 * right)
+    }
+
+    /// How many rows the runs have: one if they are side by side.
+    #[inline(always)]
+    fn rows(&self) -> usize {
+        if self.step.0 == 0 { 1 } else { self.count }
+    }
+
+    /// How many different columns they begin at: one if they are below each other.
+    #[inline(always)]
+    fn columns(&self) -> usize {
+        if self.step.1 == 0 { 1 } else { self.count }
+    }
+}
+
+/// An operation on every element: one formula with uniform constants. Code that branches for each element, or keeps a whole
+/// fragment live across branches, would take longer than the operation and need more registers than there are.
+#[derive(Clone, Copy)]
 pub struct Operation<A> {
     /// The element is multiplied by this.
-    factor: A,
+    pub factor: A,
     /// Negative elements become 0.
-    relu: bool,
-    /// An activation function.
-    activation: Option<Activation>,
-    /// The element becomes this.
-    set: Option<A>,
+    pub relu: bool,
+    /// Whether the element becomes the value.
+    pub set: bool,
+    /// The value.
+    pub value: A,
 }
 
 impl<A: Accumulator> Operation<A> {
-    /// Leaves the element unchanged.
-    pub const NONE: Self = Self {
-        factor: A::ONE,
-        relu: false,
-        activation: None,
-        set: None,
-    };
-
-    /// Negative elements become 0.
-    pub const RELU: Self = Self {
-        relu: true,
-        ..Self::NONE
-    };
-
-    /// An activation function.
-    #[inline(always)]
-    pub fn activation(function: Activation) -> Self {
-        Self {
-            activation: Some(function),
-            ..Self::NONE
-        }
-    }
-
-    /// The element becomes `value`.
-    #[inline(always)]
-    pub fn set(value: A) -> Self {
-        Self {
-            set: Some(value),
-            ..Self::NONE
-        }
-    }
-
-    /// The element is multiplied by `factor`.
-    #[inline(always)]
-    pub fn scale(factor: A) -> Self {
-        Self {
-            factor,
-            ..Self::NONE
-        }
-    }
-
     /// The result for one element.
     #[inline(always)]
-    pub fn of(&self, element: A) -> A {
+    fn of(&self, element: A) -> A {
         let scaled = element.mul(self.factor);
         let rectified = if self.relu { scaled.relu() } else { scaled };
-        let activated = match self.activation {
-            Some(function) => rectified.activated(function),
-            None => rectified,
-        };
-        self.set.unwrap_or(activated)
+        if self.set { self.value } else { rectified }
     }
 }
 
@@ -100,86 +93,85 @@ pub enum Addend<T> {
     Column(*const T),
 }
 
-/// The result that is stored: `epilogue(α · product + β · prologue(old) + bias)`.
+/// The result that is stored: `epilogue(α · product + β · prologue(old) + bias)`, or with a gate
+/// `epilogue(α · product + bias) · β · prologue(old)`.
 #[derive(Clone, Copy)]
-pub struct Epilogue<T: Stored> {
+pub struct Epilogue<A> {
     /// The factor of the product.
-    pub alpha: T::Sum,
+    pub alpha: A,
     /// The factor of the old element. With 0 the old element is not read.
-    pub beta: T::Sum,
+    pub beta: A,
     /// The operation on the old element.
-    pub prologue: Operation<T::Sum>,
-    /// The vector that is added.
-    pub bias: Addend<T>,
+    pub prologue: Operation<A>,
     /// The operation on the sum of all that.
-    pub epilogue: Operation<T::Sum>,
+    pub epilogue: Operation<A>,
+    /// Whether the activation function comes before this operation.
+    pub activated: bool,
+    /// The activation function.
+    pub activation: Activation,
+    /// Whether the scaled old element is multiplied by the result instead of added.
+    pub gate: bool,
 }
 
-impl<T: Stored> Addend<T> {
-    /// The bias of a run.
-    ///
-    /// # Safety
-    /// The vector has elements for the run's rows and columns.
+impl<A: Accumulator> Epilogue<A> {
+    /// The results of `runs`. All branches are uniform, and not for each run: taken ones cost more than the results.
     #[inline(always)]
-    unsafe fn run<const RUN: usize>(&self, row: u32, column: u32) -> [T::Sum; RUN] {
-        match *self {
-            Self::None => [T::Sum::ZERO; RUN],
-            // SAFETY: as the caller promises.
-            Self::Row(bias) => [unsafe { *bias.add(row as usize) }.load(); RUN],
-            // SAFETY: as the caller promises.
-            Self::Column(bias) => each(
-                unsafe {
-                    bias.add(column as usize)
-                        .cast::<[T; RUN]>()
-                        .read_unaligned()
-                },
-                T::load,
-            ),
-        }
-    }
-}
-
-impl<T: Stored> Epilogue<T> {
-    /// Whether the product is only multiplied by α.
-    #[inline(always)]
-    pub fn is_plain(&self) -> bool {
-        self.beta == T::Sum::ZERO
-            && matches!(self.bias, Addend::None)
-            && self.epilogue == Operation::NONE
-    }
-
-    /// Whether the old elements are needed.
-    #[inline(always)]
-    fn needs_old(&self) -> bool {
-        self.beta != T::Sum::ZERO && self.prologue.set.is_none()
-    }
-
-    /// The results of a run.
-    #[inline(always)]
-    fn results<const RUN: usize>(
+    pub fn results<const RUN: usize>(
         &self,
-        sums: [T::Sum; RUN],
-        old: [T::Sum; RUN],
-        bias: [T::Sum; RUN],
-    ) -> [T; RUN] {
-        let scaled_old = self.beta != T::Sum::ZERO;
-        let mut results = each(sums, T::store);
-        for k in 0..RUN {
-            let product = if scaled_old {
-                let old = self.beta.mul(self.prologue.of(old[k]));
-                self.alpha.mul_add(sums[k], old)
-            } else {
-                // With β = 0, a NaN in the old element does not propagate.
-                self.alpha.mul(sums[k])
-            };
-            // Without a bias, -0 stays -0.
-            let sum = match self.bias {
-                Addend::None => product,
-                _ => product.add(bias[k]),
-            };
-            results[k] = T::store(self.epilogue.of(sum));
+        runs: &Runs,
+        mut sums: RunElements<A, RUN>,
+        load_old: impl Fn() -> RunElements<A, RUN>,
+        add_bias: impl FnOnce(RunElements<A, RUN>) -> RunElements<A, RUN>,
+    ) -> RunElements<A, RUN> {
+        // With β = 0, a NaN in the old element does not propagate.
+        if self.beta != A::ZERO && !self.gate {
+            let old = self.scaled_old(runs, &load_old);
+            for n in 0..runs.count {
+                for k in 0..RUN {
+                    sums[n][k] = self.alpha.mul_add(sums[n][k], old[n][k]);
+                }
+            }
+        } else {
+            for n in 0..runs.count {
+                sums[n] = each(sums[n], |sum| self.alpha.mul(sum));
+            }
+        }
+        let mut results = add_bias(sums);
+        if self.activated {
+            for n in 0..runs.count {
+                results[n] = each(results[n], |result| result.activated(self.activation));
+            }
+        }
+        for n in 0..runs.count {
+            results[n] = each(results[n], |result| self.epilogue.of(result));
+        }
+        // The old elements are loaded here: before, they would need registers during the activation.
+        if self.gate {
+            let old = self.scaled_old(runs, &load_old);
+            for n in 0..runs.count {
+                for k in 0..RUN {
+                    results[n][k] = results[n][k].mul(old[n][k]);
+                }
+            }
         }
         results
+    }
+
+    /// `β · prologue(old)`.
+    #[inline(always)]
+    fn scaled_old<const RUN: usize>(
+        &self,
+        runs: &Runs,
+        load_old: &impl Fn() -> RunElements<A, RUN>,
+    ) -> RunElements<A, RUN> {
+        let mut old = [[A::ZERO; RUN]; MOST_RUNS];
+        if !self.prologue.set {
+            old = load_old();
+        }
+        for n in 0..runs.count {
+            old[n] = each(old[n], |old| self.beta.mul(self.prologue.of(old)));
+        }
+        old
     }
 }
 
@@ -245,7 +237,7 @@ impl<T: Stored> Output<T> {
     }
 
     /// Loads `fragment`, whose corner is at `(row, column)`, from the matrix; elements outside become zero.
-    /// `whole` as for [`update`](Self::update).
+    /// `whole` means that no element of any lane is outside, so that nothing is checked.
     ///
     /// # Safety
     /// No other thread of the launch accesses any of these elements. With `whole`, the matrix has all of
@@ -272,7 +264,7 @@ impl<T: Stored> Output<T> {
     }
 
     /// Stores `fragment`, whose corner is at `(row, column)`, in the matrix without an epilogue; elements outside
-    /// are dropped. `whole` as for [`update`](Self::update).
+    /// are dropped.
     ///
     /// # Safety
     /// As [`load_as_is`](Self::load_as_is).
@@ -295,119 +287,194 @@ impl<T: Stored> Output<T> {
         });
     }
 
+    /// Stores `fragment`, whose corner is at `(row, column)`, multiplied by `factor`. A run is stored in one access without
+    /// checks. It needs no more alignment than its elements: amdhsa enables unaligned access.
+    ///
+    /// # Safety
+    /// No other thread of the launch updates any of these elements, and the matrix has all of them.
+    #[inline(always)]
+    pub unsafe fn store_scaled<const RUN: usize, F: Fragment<RUN, Sum = T::Sum>>(
+        &self,
+        row: u32,
+        column: u32,
+        mut fragment: F,
+        factor: T::Sum,
+    ) {
+        fragment.for_each_run(|i, j, sums| {
+            let stored = each(*sums, |sum| T::store(factor.mul(sum)));
+            // SAFETY: the elements exist and belong to the caller.
+            unsafe { self.run(row + i, column + j).write_unaligned(stored) };
+        });
+    }
+
     /// Applies the epilogue to `fragment`, whose corner is at `(row, column)`, and stores the results;
     /// elements outside the matrix are dropped.
     ///
-    /// `whole` means that no element of any lane is outside, so that a run is stored in one access
-    /// without checks. Runs need no more alignment than their elements: amdhsa enables unaligned access.
-    ///
     /// # Safety
     /// No other thread of the launch updates any of these elements. The bias vector has an element for
-    /// each row or column of the matrix. With `whole`, the matrix has all elements of the fragments of
-    /// all lanes.
+    /// each row or column of the matrix.
     #[inline(always)]
     pub unsafe fn update<const RUN: usize, F: Fragment<RUN, Sum = T::Sum>>(
         &self,
         row: u32,
         column: u32,
         mut fragment: F,
-        epilogue: &Epilogue<T>,
-        whole: bool,
+        epilogue: &Epilogue<T::Sum>,
+        bias: Addend<T>,
     ) {
+        fragment.for_each_run(|i, j, sums| {
+            let runs = Runs {
+                // Without the opaque zero, the compiler would compute the addresses of all runs before the first one.
+                first: (row + i + crate::opaque_zero(), column + j),
+                step: (0, 0),
+                count: 1,
+            };
+            // SAFETY: as the caller promises.
+            unsafe {
+                let results = epilogue.results(
+                    &runs,
+                    [*sums; MOST_RUNS],
+                    #[inline(always)]
+                    || self.load_old(&runs),
+                    #[inline(always)]
+                    |sums| self.add_bias(&runs, sums, bias),
+                );
+                self.store_runs(&runs, results);
+            }
+        });
+    }
+
+    /// Loads the elements of `runs`; those outside the matrix are zero.
+    ///
+    /// # Safety
+    /// As [`update`](Self::update).
+    #[inline(always)]
+    pub unsafe fn load_old<const RUN: usize>(&self, runs: &Runs) -> RunElements<T::Sum, RUN> {
+        let mut loaded = [[T::store(T::Sum::ZERO); RUN]; MOST_RUNS];
+        for n in 0..runs.count {
+            let (row, column) = runs.place(n);
+            // SAFETY: the elements belong to the caller.
+            loaded[n] = unsafe { self.read_run(row, column) };
+        }
+        let mut old = [[T::Sum::ZERO; RUN]; MOST_RUNS];
+        for n in 0..runs.count {
+            old[n] = each(opaque(loaded[n]), T::load);
+        }
+        old
+    }
+
+    /// Adds the bias to the elements of `runs`.
+    ///
+    /// # Safety
+    /// As [`update`](Self::update).
+    #[inline(always)]
+    pub unsafe fn add_bias<const RUN: usize>(
+        &self,
+        runs: &Runs,
+        mut sums: RunElements<T::Sum, RUN>,
+        bias: Addend<T>,
+    ) -> RunElements<T::Sum, RUN> {
         // Uniform.
-        if whole && epilogue.is_plain() {
-            fragment.for_each_run(|i, j, sums| {
-                let stored = each(*sums, |sum| T::store(epilogue.alpha.mul(sum)));
-                // SAFETY: the elements exist, by `whole`, and belong to the caller.
-                unsafe { self.run(row + i, column + j).write_unaligned(stored) };
-            });
-        } else {
-            fragment.for_each_run(|i, j, sums| {
-                // SAFETY: as the caller promises.
-                unsafe { self.update_run(row + i, column + j, *sums, epilogue, whole) };
-            });
-        }
-    }
-
-    /// Updates a run. Unless `whole`, elements of it may be outside the matrix. For those, the nearest elements of the
-    /// bias that exist are read, without a branch.
-    ///
-    /// # Safety
-    /// As [`update`](Self::update).
-    #[inline(always)]
-    pub unsafe fn update_run<const RUN: usize>(
-        &self,
-        row: u32,
-        column: u32,
-        sums: [T::Sum; RUN],
-        epilogue: &Epilogue<T>,
-        whole: bool,
-    ) {
-        // Without the opaque zero, the compiler would compute the addresses of all runs before the first one.
-        let row = row + crate::opaque_zero();
-        let mut old = [T::Sum::ZERO; RUN];
-        let mut bias = [T::Sum::ZERO; RUN];
-        let nearest_row = row.min(self.rows - 1);
-        // SAFETY: the elements exist, by `whole` or as checked, and belong to the caller; the nearest elements of the
-        // bias always exist.
-        unsafe {
-            if whole {
-                if epilogue.needs_old() {
-                    old = each(self.run::<RUN>(row, column).read_unaligned(), T::load);
+        match bias {
+            // −0 stays −0.
+            Addend::None => {}
+            Addend::Row(bias) => {
+                let mut loaded = [T::store(T::Sum::ZERO); MOST_RUNS];
+                for n in 0..runs.rows() {
+                    let nearest = runs.place(n).0.min(self.rows - 1);
+                    // SAFETY: the bias has an element for each row.
+                    loaded[n] = unsafe { bias.add(nearest as usize).read() };
                 }
-                bias = epilogue.bias.run(row, column);
-            } else {
-                for k in 0..RUN {
-                    let nearest = (column + k as u32).min(self.columns - 1);
-                    // Not the nearest element: another wave may be writing it.
-                    if epilogue.needs_old() && self.contains(row, column + k as u32) {
-                        old[k] = self.at(row, column + k as u32).read().load();
+                for n in 0..runs.count {
+                    let bias = loaded[n.min(runs.rows() - 1)].load();
+                    sums[n] = each(sums[n], |sum| sum.add(bias));
+                }
+            }
+            Addend::Column(bias) => {
+                let bias = Self {
+                    start: bias.cast_mut(),
+                    rows: 1,
+                    ..*self
+                };
+                let mut loaded = [[T::store(T::Sum::ZERO); RUN]; MOST_RUNS];
+                for n in 0..runs.columns() {
+                    // SAFETY: the bias has an element for each column.
+                    loaded[n] = unsafe { bias.read_run(0, runs.place(n).1) };
+                }
+                for n in 0..runs.columns() {
+                    loaded[n] = opaque(loaded[n]);
+                }
+                for n in 0..runs.count {
+                    let bias = each(loaded[n.min(runs.columns() - 1)], T::load);
+                    for k in 0..RUN {
+                        sums[n][k] = sums[n][k].add(bias[k]);
                     }
-                    [bias[k]] = epilogue.bias.run(nearest_row, nearest);
                 }
             }
         }
-        let results = epilogue.results(sums, old, bias);
-        if whole {
-            // SAFETY: the elements exist and belong to the caller.
-            unsafe { self.run(row, column).write_unaligned(results) };
-            return;
-        }
-        for k in 0..RUN {
-            let column = column + k as u32;
-            if self.contains(row, column) {
-                // SAFETY: the element exists and belongs to the caller.
-                unsafe { self.at(row, column).write(results[k]) };
-            }
-        }
+        sums
     }
 
-    /// Stores the sums, multiplied by `factor`, as the run that begins at `(row, column)`; elements outside the matrix are
-    /// dropped.
+    /// Stores `results` in `runs`; elements outside the matrix are dropped.
     ///
     /// # Safety
     /// As [`update`](Self::update).
     #[inline(always)]
-    pub unsafe fn store_scaled<const RUN: usize>(
+    pub unsafe fn store_runs<const RUN: usize>(
         &self,
-        row: u32,
-        column: u32,
-        sums: [T::Sum; RUN],
-        factor: T::Sum,
+        runs: &Runs,
+        results: RunElements<T::Sum, RUN>,
     ) {
-        if row >= self.rows || column >= self.columns {
+        for n in 0..runs.count {
+            let (row, column) = runs.place(n);
+            // SAFETY: the elements belong to the caller.
+            unsafe { self.write_run(row, column, each(results[n], T::store)) };
+        }
+    }
+
+    /// Reads the run that begins at `(row, column)`; elements outside the matrix are zero.
+    ///
+    /// # Safety
+    /// No other thread of the launch writes these elements.
+    #[inline(always)]
+    unsafe fn read_run<const RUN: usize>(&self, row: u32, column: u32) -> [T; RUN] {
+        let mut run = [T::store(T::Sum::ZERO); RUN];
+        if self.contains(row, column) {
+            let left = self.columns - column;
+            // SAFETY: the elements exist.
+            unsafe {
+                if left >= RUN as u32 {
+                    run = self.run(row, column).read_unaligned();
+                } else {
+                    for k in 0..RUN - 1 {
+                        if (k as u32) < left {
+                            run[k] = self.at(row, column + k as u32).read();
+                        }
+                    }
+                }
+            }
+        }
+        run
+    }
+
+    /// Writes the run that begins at `(row, column)`; elements outside the matrix are dropped.
+    ///
+    /// # Safety
+    /// No other thread of the launch accesses these elements.
+    #[inline(always)]
+    unsafe fn write_run<const RUN: usize>(&self, row: u32, column: u32, run: [T; RUN]) {
+        if !self.contains(row, column) {
             return;
         }
-        let stored = each(sums, |sum| T::store(factor.mul(sum)));
         let left = self.columns - column;
         // SAFETY: the elements exist and belong to the caller.
         unsafe {
             if left >= RUN as u32 {
-                self.run(row, column).write_unaligned(stored);
+                self.run(row, column).write_unaligned(run);
             } else {
                 for k in 0..RUN - 1 {
                     if (k as u32) < left {
-                        self.at(row, column + k as u32).write(stored[k]);
+                        self.at(row, column + k as u32).write(run[k]);
                     }
                 }
             }
@@ -577,9 +644,23 @@ impl<T: Stored> Plain<T> {
     }
 }
 
+/// The run, loaded as a whole. Otherwise the compiler would move conversions of elements to the branches that load them, and
+/// wait in each.
+#[inline(always)]
+fn opaque<const RUN: usize, T: Copy>(run: [T; RUN]) -> [T; RUN] {
+    // SAFETY: the types have the same size, and all bits of elements are kept.
+    unsafe {
+        match size_of::<[T; RUN]>() {
+            8 => transmute_copy(&each(transmute_copy::<_, [u32; 2]>(&run), crate::opaque)),
+            16 => transmute_copy(&each(transmute_copy::<_, [u32; 4]>(&run), crate::opaque)),
+            _ => run,
+        }
+    }
+}
+
 /// As `map`, which is not always inlined and then keeps the elements in memory.
 #[inline(always)]
-fn each<const RUN: usize, S: Copy, T: Copy>(
+pub fn each<const RUN: usize, S: Copy, T: Copy>(
     elements: [S; RUN],
     convert: impl Fn(S) -> T,
 ) -> [T; RUN] {
@@ -600,24 +681,67 @@ mod tests {
     const PLAIN: Epilogue<f32> = Epilogue {
         alpha: 1.0,
         beta: 0.0,
-        prologue: Operation::NONE,
-        bias: Addend::None,
-        epilogue: Operation::NONE,
+        prologue: NONE,
+        epilogue: NONE,
+        activated: false,
+        activation: Activation::GELU,
+        gate: false,
     };
+
+    const NONE: Operation<f32> = Operation {
+        factor: 1.0,
+        relu: false,
+        set: false,
+        value: 0.0,
+    };
+
+    const RELU: Operation<f32> = Operation { relu: true, ..NONE };
+
+    const fn set_to(value: f32) -> Operation<f32> {
+        Operation {
+            set: true,
+            value,
+            ..NONE
+        }
+    }
+
+    const fn scaled_by(factor: f32) -> Operation<f32> {
+        Operation { factor, ..NONE }
+    }
 
     /// 2 × 3 elements, 4 apart, after an update with 1 2 / 3 4 at `corner`; the padding is -7.
     fn updated(old: f32, corner: (u32, u32), epilogue: &Epilogue<f32>) -> Vec<f32> {
+        updated_with_bias(old, corner, epilogue, Addend::None)
+    }
+
+    /// The same with a bias.
+    fn updated_with_bias(
+        old: f32,
+        corner: (u32, u32),
+        epilogue: &Epilogue<f32>,
+        bias: Addend<f32>,
+    ) -> Vec<f32> {
         let mut memory = vec![old; 8];
         memory[3] = -7.0;
         memory[7] = -7.0;
         let product = RegisterTile([[1.0, 2.0], [3.0, 4.0]]);
-        let whole = corner.1 < 2 && corner.0 < 1;
         // SAFETY: the vector is of that shape, and this is its only thread.
         unsafe {
             let output = Output::new(memory.as_mut_ptr(), 2, 3, 4);
-            output.update(corner.0, corner.1, product, epilogue, whole);
+            output.update(corner.0, corner.1, product, epilogue, bias);
         }
         memory
+    }
+
+    #[test]
+    fn a_scaled_fragment_is_stored() {
+        let mut memory = [-7.0_f32; 8];
+        // SAFETY: the array is of that shape, and this is its only thread.
+        unsafe {
+            let output = Output::new(memory.as_mut_ptr(), 2, 3, 4);
+            output.store_scaled(0, 1, RegisterTile([[1.0, 2.0], [3.0, 4.0]]), 2.0);
+        }
+        assert_eq!(memory, [-7.0, 2.0, 4.0, -7.0, -7.0, 6.0, 8.0, -7.0]);
     }
 
     #[test]
@@ -656,22 +780,87 @@ mod tests {
     }
 
     #[test]
-    fn a_scaled_run_is_cut_off() {
-        for (row, column, expected) in [
-            (0, 0, [2.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
-            (1, 1, [0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 4.0, 0.0]),
-            (1, 2, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0]),
-            (0, 3, [0.0; 8]),
-            (2, 0, [0.0; 8]),
+    fn runs_side_by_side_and_below_each_other_are_cut_off() {
+        for (first, step, expected) in [
+            ((0, 0), (1, 0), [1.0, 2.0, 0.0, 0.0, 3.0, 4.0, 0.0, 0.0]),
+            ((1, 1), (1, 0), [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 0.0]),
+            ((0, 2), (1, 0), [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 3.0, 0.0]),
+            ((0, 0), (0, 2), [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+            ((0, 3), (1, 0), [0.0; 8]),
+            ((2, 0), (1, 0), [0.0; 8]),
         ] {
             let mut memory = [0.0_f32; 8];
+            let mut results = [[-1.0; 2]; MOST_RUNS];
+            results[..2].copy_from_slice(&[[1.0, 2.0], [3.0, 4.0]]);
+            let runs = Runs {
+                first,
+                step,
+                count: 2,
+            };
             // SAFETY: the array is of that shape, and this is its only thread.
             unsafe {
                 let output = Output::new(memory.as_mut_ptr(), 2, 3, 4);
-                output.store_scaled(row, column, [1.0, 2.0], 2.0);
+                output.store_runs(&runs, results);
             }
-            assert_eq!(memory, expected, "{row} {column}");
+            assert_eq!(memory, expected, "{first:?} {step:?}");
         }
+    }
+
+    #[test]
+    fn runs_have_their_own_old_elements_and_biases() {
+        let mut memory = [10.0, 20.0, 30.0, -7.0, 40.0, 50.0, 60.0, -7.0_f32];
+        let vector = [100.0, 200.0, 300.0];
+        let epilogue = Epilogue { beta: 1.0, ..PLAIN };
+        for (step, bias, expected) in [
+            (
+                (1, 0),
+                Addend::Row(vector.as_ptr()),
+                [[120.0, 130.0], [250.0, 260.0]],
+            ),
+            (
+                (1, 0),
+                Addend::Column(vector.as_ptr()),
+                [[220.0, 330.0], [250.0, 360.0]],
+            ),
+            (
+                (0, 1),
+                Addend::Row(vector.as_ptr()),
+                [[120.0, 130.0], [130.0, 100.0]],
+            ),
+            (
+                (0, 1),
+                Addend::Column(vector.as_ptr()),
+                [[220.0, 330.0], [330.0, 0.0]],
+            ),
+        ] {
+            let runs = Runs {
+                first: (0, 1),
+                step,
+                count: 2,
+            };
+            // SAFETY: the array and the vector are of that shape, and this is their only thread.
+            let results = unsafe {
+                let output = Output::new(memory.as_mut_ptr(), 2, 3, 4);
+                epilogue.results(
+                    &runs,
+                    [[0.0; 2]; MOST_RUNS],
+                    || output.load_old(&runs),
+                    |sums| output.add_bias(&runs, sums, bias),
+                )
+            };
+            assert_eq!(results[..2], expected, "{step:?}");
+        }
+    }
+
+    #[test]
+    fn without_an_addend_the_zero_keeps_its_sign() {
+        let epilogue = Epilogue {
+            alpha: -0.0,
+            epilogue: scaled_by(1.0),
+            ..PLAIN
+        };
+        let zeros = updated(10.0, (1, 2), &epilogue);
+        assert!(zeros[6] == 0.0 && zeros[6].is_sign_negative());
     }
 
     #[test]
@@ -693,17 +882,11 @@ mod tests {
     #[test]
     fn a_bias_is_added_to_rows_or_columns() {
         let vector = [100.0, 200.0, 300.0];
-        let row = Epilogue {
-            bias: Addend::Row(vector.as_ptr()),
-            ..PLAIN
-        };
-        let memory = updated(0.0, (0, 1), &row);
+        let row = Addend::Row(vector.as_ptr());
+        let memory = updated_with_bias(0.0, (0, 1), &PLAIN, row);
         assert_eq!(memory, [0.0, 101.0, 102.0, -7.0, 0.0, 203.0, 204.0, -7.0]);
-        let column = Epilogue {
-            bias: Addend::Column(vector.as_ptr()),
-            ..PLAIN
-        };
-        let memory = updated(0.0, (1, 1), &column);
+        let column = Addend::Column(vector.as_ptr());
+        let memory = updated_with_bias(0.0, (1, 1), &PLAIN, column);
         assert_eq!(memory, [0.0, 0.0, 0.0, -7.0, 0.0, 201.0, 302.0, -7.0]);
     }
 
@@ -711,32 +894,49 @@ mod tests {
     fn operations_come_before_beta_and_after_everything() {
         let epilogue = Epilogue {
             beta: 2.0,
-            prologue: Operation::RELU,
+            prologue: RELU,
             ..PLAIN
         };
         assert_eq!(updated(-5.0, (0, 0), &epilogue)[..2], [1.0, 2.0]);
         assert_eq!(updated(5.0, (0, 0), &epilogue)[..2], [11.0, 12.0]);
         let epilogue = Epilogue {
-            prologue: Operation::set(3.0),
+            prologue: set_to(3.0),
             ..epilogue
         };
         let set = updated(f32::NAN, (0, 0), &epilogue);
         assert_eq!(set[..2], [7.0, 8.0], "the old C is not read");
         let epilogue = Epilogue {
-            prologue: Operation::scale(0.5),
+            prologue: scaled_by(0.5),
             ..epilogue
         };
         assert_eq!(updated(10.0, (0, 0), &epilogue)[..2], [11.0, 12.0]);
         let epilogue = Epilogue {
             alpha: -1.0,
-            epilogue: Operation::RELU,
+            epilogue: RELU,
             ..PLAIN
         };
         assert_eq!(updated(10.0, (0, 0), &epilogue)[..2], [0.0, 0.0]);
         let epilogue = Epilogue {
-            epilogue: Operation::scale(-3.0),
+            epilogue: scaled_by(-3.0),
             ..PLAIN
         };
         assert_eq!(updated(10.0, (0, 0), &epilogue)[..2], [-3.0, -6.0]);
+    }
+
+    #[test]
+    fn a_gate_multiplies_by_the_scaled_old_element() {
+        let epilogue = Epilogue {
+            alpha: 2.0,
+            beta: -0.5,
+            prologue: RELU,
+            epilogue: scaled_by(3.0),
+            gate: true,
+            ..PLAIN
+        };
+        let bias = Addend::Column([1.0, 10.0, 0.0].as_ptr());
+        let gated = updated_with_bias(4.0, (0, 0), &epilogue, bias);
+        assert_eq!(gated[..2], [3.0 * 3.0 * -2.0, 3.0 * 14.0 * -2.0]);
+        let closed = updated_with_bias(-4.0, (0, 0), &epilogue, bias);
+        assert_eq!(closed[..2], [0.0, 0.0]);
     }
 }

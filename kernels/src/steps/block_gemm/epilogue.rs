@@ -16,14 +16,10 @@ use crate::{
     matrix::Multiply,
     tile::{
         lds::Barrier as _,
-        length::Length as _,
         operand::{UNIT_BYTES, Unit},
-        output::Plain,
+        output::{MOST_RUNS, Plain, Runs},
     },
 };
-
-/// The most units of a block of sums that a lane stores.
-const MOST_UNITS: usize = 4;
 
 /// A sum.
 type Sum<C> = <<C as Config>::Multiply as Multiply>::Sum;
@@ -53,45 +49,19 @@ impl<C: Config> BlockGemm<C> {
         let (row, column) = self.first_plain();
         // SAFETY: as the caller promises. The choices are uniform.
         unsafe {
-            if C::Multiply::SMALL_BLOCKS {
-                return self.finish_small(row, column);
-            }
-            match self.product.plain(row, column) {
-                Some(plain) => self.finish_plain(plain),
-                None => match self.product.plain_factor() {
-                    Some(alpha) => self.finish_in_a_loop(
-                        #[inline(always)]
-                        |product, row, column, sums| product.store_scaled(row, column, sums, alpha),
-                    ),
-                    None => self.finish_in_a_loop(
-                        #[inline(always)]
-                        |product, row, column, sums| product.store_unit(row, column, sums),
-                    ),
-                },
-            }
-        }
-    }
-
-    /// The same for small blocks.
-    ///
-    /// # Safety
-    /// As [`finish`](Self::finish).
-    #[inline(always)]
-    unsafe fn finish_small(self, row: u32, column: u32) {
-        // SAFETY: as in `finish`.
-        unsafe {
-            match self.product.plain(row, column) {
-                Some(plain) => self.finish_plain(plain),
-                None => match self.product.plain_factor() {
-                    Some(alpha) => self.finish_rows(
-                        #[inline(always)]
-                        |product, row, column, sums| product.store_scaled(row, column, sums, alpha),
-                    ),
-                    None => self.finish_rows(
-                        #[inline(always)]
-                        |product, row, column, sums| product.store_unit(row, column, sums),
-                    ),
-                },
+            if let Some(plain) = self.product.plain(row, column) {
+                self.finish_plain(plain);
+            } else if let Some(alpha) = self.product.plain_factor() {
+                self.finish_in_a_loop(
+                    #[inline(always)]
+                    |product, runs, units| product.store_scaled(runs, units, alpha),
+                );
+            } else {
+                let epilogue = self.product.epilogue();
+                self.finish_in_a_loop(
+                    #[inline(always)]
+                    |product, runs, units| product.store_units(runs, units, &epilogue),
+                );
             }
         }
     }
@@ -216,62 +186,34 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 
-    /// As [`finish_in_a_loop`](Self::finish_in_a_loop), a row of blocks at a time.
-    ///
-    /// # Safety
-    /// As [`finish`](Self::finish).
-    #[inline(always)]
-    unsafe fn finish_rows(
-        self,
-        store: impl Fn(&Product<Element<C>, Output<C>>, u32, u32, *const Sum<C>),
-    ) {
-        let (mut row, column) = self.first_run();
-        let block_units = (Self::EDGE * Self::SUM_UNITS) as usize;
-        let wave = (self.thread / C::Multiply::LANES as u32) as usize;
-        let blocks = self.lds.wrapping_add(wave * Self::N * block_units);
-        // As in `finish_plain`.
-        Workgroup.wait();
-        let mut number = crate::opaque_zero();
-        while number < Self::M as u32 {
-            for i in 0..Self::M {
-                if number == i as u32 {
-                    for j in 0..Self::N {
-                        let block = blocks.wrapping_add(j * block_units);
-                        // SAFETY: the part of LDS is the wave's.
-                        unsafe { C::Multiply::stage_to_lds(self.lane, &self.sums[i][j], block, 0) };
-                    }
-                }
-            }
-            arch::wait_for_lds();
-            let units = C::N::from_fn(
-                #[inline(always)]
-                // SAFETY: as in `finish_in_a_loop`; a wave reads a whole block in one access.
-                |j| unsafe { self.staged(blocks.wrapping_add(j * block_units), 0) },
-            );
-            for_each_unit(
-                Self::N,
-                #[inline(always)]
-                |j| units[j],
-                #[inline(always)]
-                |j, unit| {
-                    let sums = (&raw const unit).cast();
-                    store(&self.product, row, column + j * Self::EDGE, sums);
-                },
-            );
-            row += Self::EDGE;
-            number += 1;
-        }
-    }
-
-    /// Updates C with any epilogue and any edges: `store` has the product, a row, a column, and a unit of sums that begins
-    /// there. This code is large, so it is a loop over blocks that is not unrolled.
+    /// Updates C with any epilogue and any edges: `store` has the product, the lane's runs, and their sums. This code is
+    /// large, so it is a loop over blocks, or over rows of small blocks, that is not unrolled.
     ///
     /// # Safety
     /// As [`finish`](Self::finish).
     #[inline(always)]
     unsafe fn finish_in_a_loop(
         self,
-        store: impl Fn(&Product<Element<C>, Output<C>>, u32, u32, *const Sum<C>),
+        store: impl Fn(&Product<Element<C>, Output<C>>, &Runs, &[Unit; MOST_RUNS]),
+    ) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            if C::Multiply::SMALL_BLOCKS {
+                self.finish_rows(store);
+            } else {
+                self.finish_blocks(store);
+            }
+        }
+    }
+
+    /// The same, a block at a time.
+    ///
+    /// # Safety
+    /// As [`finish`](Self::finish).
+    #[inline(always)]
+    unsafe fn finish_blocks(
+        self,
+        store: impl Fn(&Product<Element<C>, Output<C>>, &Runs, &[Unit; MOST_RUNS]),
     ) {
         let (row, column) = self.corner();
         let (lane_row, lane_column) = self.lane_corner();
@@ -291,51 +233,65 @@ impl<C: Config> BlockGemm<C> {
             arch::wait_for_lds();
             let row = row + number / Self::N as u32 * Self::EDGE + lane_row;
             let column = column + number % Self::N as u32 * Self::EDGE + lane_column;
-            let mut units = [Unit::splat(0); MOST_UNITS];
-            for part in 0..(Self::EDGE / Self::ROWS_AT_ONCE) as usize {
-                // SAFETY: the wave has written the block. Lanes store different units of it, and waves
-                // have different blocks of the tile.
-                units[part] = unsafe { self.staged(block, part as u32 * Self::ROWS_AT_ONCE) };
+            let runs = Runs {
+                first: (row, column),
+                step: (Self::ROWS_AT_ONCE, 0),
+                count: (Self::EDGE / Self::ROWS_AT_ONCE) as usize,
+            };
+            let mut units = [Unit::splat(0); MOST_RUNS];
+            for part in 0..runs.count {
+                // SAFETY: the wave has written the block. Lanes read different units of it, and waves have different blocks
+                // of the tile.
+                units[part] =
+                    opaque(unsafe { self.staged(block, part as u32 * Self::ROWS_AT_ONCE) });
             }
-            for_each_unit(
-                (Self::EDGE / Self::ROWS_AT_ONCE) as usize,
-                #[inline(always)]
-                |part| units[part],
-                #[inline(always)]
-                |part, unit| {
-                    let sums = (&raw const unit).cast();
-                    store(&self.product, row + part * Self::ROWS_AT_ONCE, column, sums);
-                },
-            );
+            store(&self.product, &runs, &units);
             number += 1;
         }
     }
-}
 
-/// Calls `store` with the number of each unit and the unit, `count` of them. `store` is large: the loop is not unrolled.
-#[inline(always)]
-fn for_each_unit(count: usize, unit: impl Fn(usize) -> Unit, store: impl Fn(u32, Unit)) {
-    let mut units = [Unit::splat(0); MOST_UNITS];
-    for i in 0..count {
-        units[i] = unit(i);
-    }
-    // Not an array, which would be in memory.
-    let [first, second, third, fourth] = [
-        opaque(units[0]),
-        opaque(units[1]),
-        opaque(units[2]),
-        opaque(units[3]),
-    ];
-    let mut number = crate::opaque_zero();
-    while number < count as u32 {
-        let unit = match number {
-            0 => first,
-            1 => second,
-            2 => third,
-            _ => fourth,
-        };
-        store(number, unit);
-        number += 1;
+    /// The same, a row of blocks at a time.
+    ///
+    /// # Safety
+    /// As [`finish`](Self::finish).
+    #[inline(always)]
+    unsafe fn finish_rows(
+        self,
+        store: impl Fn(&Product<Element<C>, Output<C>>, &Runs, &[Unit; MOST_RUNS]),
+    ) {
+        let (mut row, column) = self.first_run();
+        let block_units = (Self::EDGE * Self::SUM_UNITS) as usize;
+        let wave = (self.thread / C::Multiply::LANES as u32) as usize;
+        let blocks = self.lds.wrapping_add(wave * Self::N * block_units);
+        // As in `finish_plain`.
+        Workgroup.wait();
+        let mut number = crate::opaque_zero();
+        while number < Self::M as u32 {
+            for i in 0..Self::M {
+                if number == i as u32 {
+                    for j in 0..Self::N {
+                        let block = blocks.wrapping_add(j * block_units);
+                        // SAFETY: the part of LDS is the wave's.
+                        unsafe { C::Multiply::stage_to_lds(self.lane, &self.sums[i][j], block, 0) };
+                    }
+                }
+            }
+            arch::wait_for_lds();
+            let runs = Runs {
+                first: (row, column),
+                step: (0, Self::EDGE),
+                count: Self::N,
+            };
+            let mut units = [Unit::splat(0); MOST_RUNS];
+            for j in 0..Self::N {
+                let block = blocks.wrapping_add(j * block_units);
+                // SAFETY: as in `finish_blocks`; a wave reads a whole block in one access.
+                units[j] = opaque(unsafe { self.staged(block, 0) });
+            }
+            store(&self.product, &runs, &units);
+            row += Self::EDGE;
+            number += 1;
+        }
     }
 }
 
