@@ -396,6 +396,7 @@ fn described(request: &Request, problem: &Problem) -> Product {
         bias: request.bias != Bias::None,
         prologue: request.prologue.to_string(),
         epilogue: request.epilogue.to_string(),
+        gate: request.gate,
     }
 }
 

@@ -51,6 +51,10 @@ pub(crate) struct ProductOptions {
     /// Operation on the result: none, set=C, scale=C, relu, gelu or silu.
     #[arg(long, value_name = "OPERATION", default_value_t = Operation::None)]
     epilogue: Operation,
+    /// Multiply the scaled old C by the result, element by element, instead of adding it before the epilogue; with silu as
+    /// the epilogue this is SwiGLU. Needs a --beta other than 0.
+    #[arg(long)]
+    gate: bool,
     /// Number of products.
     #[arg(long, default_value_t = 1, value_parser = extent)]
     batch: i64,
@@ -79,6 +83,7 @@ impl ProductOptions {
             },
             prologue: self.prologue,
             epilogue: self.epilogue,
+            gate: self.gate,
             batch: self.batch,
             types: match self.output_type {
                 Some(output) => types.with_output(output),

@@ -82,6 +82,7 @@ struct Report<'a> {
     bias_elements: u32,
     prologue: String,
     epilogue: String,
+    gate: bool,
     seed: u64,
     passed: bool,
     /// ‖out − ref‖ / ‖ref‖ over the elements whose reference is finite; null if there is none.
@@ -177,6 +178,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         bias_elements: problem.bias_length(),
         prologue: request.prologue.to_string(),
         epilogue: request.epilogue.to_string(),
+        gate: request.gate,
         seed: options.seed,
         passed: outcome.verdict.passed(),
         relative_error: outcome.verdict.relative_error,
@@ -223,9 +225,11 @@ fn text(report: &Report<'_>) -> String {
         0 => "no bias".to_owned(),
         count => format!("bias of {count} elements"),
     };
-    if report.bias_elements > 0 || report.prologue != "none" || report.epilogue != "none" {
+    let operates = report.prologue != "none" || report.epilogue != "none";
+    if report.bias_elements > 0 || operates || report.gate {
+        let gate = if report.gate { ", gate" } else { "" };
         text += &format!(
-            "{bias}, prologue {}, epilogue {}\n",
+            "{bias}, prologue {}, epilogue {}{gate}\n",
             report.prologue, report.epilogue
         );
     }

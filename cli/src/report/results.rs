@@ -105,7 +105,7 @@ pub(crate) struct Row {
     pub(crate) figures: Figures,
 }
 
-/// C ← epilogue(α·A·B + β·prologue(C) + bias).
+/// C ← epilogue(α·A·B + β·prologue(C) + bias), or with a gate C ← epilogue(α·A·B + bias) · β·prologue(C).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Product {
     pub(crate) m: u32,
@@ -127,6 +127,8 @@ pub(crate) struct Product {
     pub(crate) bias: bool,
     pub(crate) prologue: String,
     pub(crate) epilogue: String,
+    #[serde(default)]
+    pub(crate) gate: bool,
 }
 
 /// A number, or NaN for null.
@@ -423,6 +425,7 @@ pub(crate) mod tests {
                 bias: false,
                 prologue: "none".into(),
                 epilogue: "none".into(),
+                gate: false,
             },
             outcome: Outcome {
                 passed: true,

@@ -79,7 +79,7 @@ impl Gemm {
         &self.machine
     }
 
-    /// Computes C ← epilogue(α·A·B + β·prologue(C) + bias) with a given kernel, and waits for it. Returns the
+    /// Computes the [product](super::Problem) with a given kernel, and waits for it. Returns the
     /// [time](super::Computed::time).
     ///
     /// # Errors

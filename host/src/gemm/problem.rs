@@ -9,7 +9,8 @@ use ferrowave_shared::{
     ScaleParameters,
 };
 
-/// A product that can be computed: C ← epilogue(α·A·B + β·prologue(C) + bias), with a row-major C.
+/// A product that can be computed: C ← epilogue(α·A·B + β·prologue(C) + bias), or with a gate
+/// C ← epilogue(α·A·B + bias) · β·prologue(C), with a row-major C.
 ///
 /// Made by [`Request::check`](super::Request::check) only. So its extents agree, lines fit their leading dimensions,
 /// no offset overflows, and the element types support its factors and operations.
@@ -24,6 +25,7 @@ pub struct Problem {
     pub(super) bias: Bias,
     pub(super) prologue: Operation,
     pub(super) epilogue: Operation,
+    pub(super) gate: bool,
     pub(super) types: ElementTypes,
 }
 
@@ -81,6 +83,12 @@ impl Problem {
     /// The operation on the result, likewise.
     pub const fn epilogue(&self) -> Operation {
         self.epilogue
+    }
+
+    /// Whether the scaled old C is multiplied by the result instead of added; see
+    /// [`Request::gate`](super::Request::gate). β is not 0 then.
+    pub const fn gate(&self) -> bool {
+        self.gate
     }
 
     /// Whether the result depends on the old C; otherwise it is not read.
@@ -176,7 +184,8 @@ impl Problem {
                 .with_bias(self.bias)
                 .with_prologue(self.prologue.kind())
                 .with_epilogue(self.epilogue.kind())
-                .with_output(self.output()),
+                .with_output(self.output())
+                .with_gate(self.gate),
             batch: self.batch(),
             alpha: self.alpha(),
             beta: self.beta,

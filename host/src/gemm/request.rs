@@ -8,7 +8,8 @@ use super::{
 use ferrowave_shared::{Bias, ElementType, ElementTypes, SCALE_BLOCK, arguments::MAX_EXTENT};
 use thiserror::Error;
 
-/// A requested product, C ← epilogue(α·A·B + β·prologue(C) + bias), with unchecked numbers.
+/// A requested product, C ← epilogue(α·A·B + β·prologue(C) + bias), with unchecked numbers. With a [`gate`](Self::gate) it is
+/// C ← epilogue(α·A·B + bias) · β·prologue(C).
 ///
 /// ```
 /// use ferrowave_host::gemm::Request;
@@ -59,6 +60,10 @@ pub struct Request {
     pub prologue: Operation,
     /// The operation on the result.
     pub epilogue: Operation,
+    /// Whether the old C is multiplied by the result, element by element, instead of added before the epilogue. With SiLU as
+    /// the epilogue this is SwiGLU, with GELU GEGLU: the first product is stored in C, the second is the gate. β must not
+    /// be 0.
+    pub gate: bool,
     /// The element types. C and the bias may have each of [`ElementTypes::outputs`]. Types with scales
     /// ([`ElementType::is_scaled`]) need a row-major A, a column-major B, and k, `lda`, `ldb`, `stride_a` and `stride_b` that
     /// are multiples of 32: [`SCALE_BLOCK`].
@@ -86,6 +91,7 @@ impl Request {
             bias: Bias::None,
             prologue: Operation::None,
             epilogue: Operation::None,
+            gate: false,
             types: ElementTypes::F32,
         }
     }
@@ -133,15 +139,20 @@ impl Request {
             whole_blocks(self.types.input, &a, &b)?;
         }
         let sums = self.types.accumulator;
+        let beta = factor("beta", self.beta, sums)?;
+        if self.gate && beta == 0.0 {
+            return Err(ProblemError::Gate);
+        }
         Ok(Problem {
             a,
             b,
             c,
             alpha: factor("alpha", self.alpha, sums)?,
-            beta: factor("beta", self.beta, sums)?,
+            beta,
             bias: self.bias,
             prologue: operation("prologue", self.prologue, sums)?,
             epilogue: operation("epilogue", self.epilogue, sums)?,
+            gate: self.gate,
             types: self.types,
         })
     }
@@ -235,6 +246,11 @@ pub enum ProblemError {
         /// The elements' type.
         element: ElementType,
     },
+    /// There is a gate, and β is 0.
+    #[error(
+        "beta is 0, but a gate multiplies the result by beta · prologue(C): beta must be another number"
+    )]
+    Gate,
     /// No GPU has kernels for these types.
     #[error("{}", no_kernels(*.types))]
     Types {
@@ -620,6 +636,25 @@ mod tests {
             );
             assert_eq!(message, expected);
         }
+        let request = Request { gate: true, ..base };
+        assert_eq!(
+            error(request),
+            "beta is 0, but a gate multiplies the result by beta · prologue(C): beta must be another number"
+        );
+        let tiny = Request {
+            types: ElementTypes::F32,
+            beta: 1e-60,
+            ..request
+        };
+        assert!(error(tiny).starts_with("beta is 0"), "0 as an f32");
+        assert!(
+            Request {
+                beta: 1.0,
+                ..request
+            }
+            .check()
+            .is_ok()
+        );
         let request = Request {
             epilogue: Operation::Scale(0.5),
             ..base

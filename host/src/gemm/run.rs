@@ -33,8 +33,7 @@ pub struct ComputedGroup {
 }
 
 impl Gemm {
-    /// Computes C ← epilogue(α·A·B + β·prologue(C) + bias) with the kernel that [`choice`](Self::choice) takes, and waits for
-    /// it. With `FERROWAVE_TUNING=on`, a problem is [tuned](Self::tune) before it is computed the first time.
+    /// Computes the [product](Problem) with the kernel that [`choice`](Self::choice) takes, and waits for it. With `FERROWAVE_TUNING=on`, a problem is [tuned](Self::tune) before it is computed the first time.
     ///
     /// # Errors
     /// If there is no kernel for the problem on the GPU, an operand does not fit the problem, or the device fails.

@@ -252,6 +252,9 @@ impl VendorGemm {
                 return refused(format!("the operation `{operation}`"));
             }
         }
+        if problem.gate() {
+            return refused("a gate".into());
+        }
         let call = ColumnMajor::of(problem);
         self.context.bind()?;
         let plan = match &self.backend {

@@ -156,6 +156,22 @@ impl Uncertain {
         sum.rounded(float)
     }
 
+    fn times(self, other: Self, float: Float) -> Self {
+        if self.value.is_infinite() && other.value.abs() <= other.error {
+            return other.scaled(self.value, float);
+        }
+        let product = self.scaled(other.value, float);
+        let error = other.error * (self.value.abs() + self.error);
+        Self {
+            error: if product.value.is_finite() {
+                product.error + error
+            } else {
+                product.error
+            },
+            ..product
+        }
+    }
+
     fn after(self, operation: Operation, float: Float) -> Self {
         match operation {
             Operation::None => self,
@@ -263,19 +279,21 @@ impl<'a> Rule<'a> {
                 0.0
             },
         };
+        let exact = |value| Uncertain { value, error: 0.0 };
+        let old = exact(old).after(problem.prologue(), float);
+        let old = old.scaled(problem.beta(), float);
         let mut result = sum.scaled(problem.alpha(), float);
-        if problem.beta() != 0.0 {
-            let old = Uncertain {
-                value: old,
-                error: 0.0,
-            };
-            let old = old.after(problem.prologue(), float);
-            result = result.plus(old.scaled(problem.beta(), float), float);
+        if problem.beta() != 0.0 && !problem.gate() {
+            result = result.plus(old, float);
         }
-        if let Some(value) = bias {
-            result = result.plus(Uncertain { value, error: 0.0 }, float);
+        if let Some(bias) = bias {
+            result = result.plus(exact(bias), float);
         }
-        self.stored(result.after(problem.epilogue(), float))
+        result = result.after(problem.epilogue(), float);
+        if problem.gate() {
+            result = result.times(old, float);
+        }
+        self.stored(result)
     }
 
     /// The largest error of a sum of products of this magnitude.
@@ -323,18 +341,27 @@ impl<'a> Rule<'a> {
         };
         let problem = self.problem;
         let old = operation(wrapped(old), problem.prologue());
+        let old = old.wrapping_mul(wrapped(problem.beta()));
+        let (addend, factor) = match problem.gate() {
+            true => (0, old),
+            false => (old, 1),
+        };
         let result = wrapped(product)
             .wrapping_mul(wrapped(problem.alpha()))
-            .wrapping_add(old.wrapping_mul(wrapped(problem.beta())))
+            .wrapping_add(addend)
             .wrapping_add(wrapped(bias.unwrap_or(0.0)));
+        let result = operation(result, problem.epilogue());
         Expected {
-            reference: operation(result, problem.epilogue()).into(),
+            reference: result.wrapping_mul(factor).into(),
             bound: 0.0,
         }
     }
 
     /// f, if the result is f·AB + [`rest`](Self::rest) but for rounding, and f is finite. For integers, modulo 2³².
     pub(super) fn factor(&self) -> Option<f64> {
+        if self.problem.gate() {
+            return None;
+        }
         let scale = match self.problem.epilogue() {
             Operation::None => 1.0,
             Operation::Scale(constant) => constant,
@@ -445,6 +472,39 @@ mod tests {
         beta: 1.0,
         ..Request::new(1, 1, 4)
     };
+
+    #[test]
+    fn a_gate_multiplies_by_the_scaled_old_element() {
+        let gated = Request {
+            alpha: 2.0,
+            beta: -0.5,
+            prologue: Operation::Scale(4.0),
+            epilogue: Operation::Relu,
+            gate: true,
+            ..Request::new(1, 1, 4)
+        };
+        let result = expected(gated, 3.0, 5.0);
+        assert_eq!(result.reference, 6.0 * (5.0 * 4.0 * -0.5));
+        // Errors of the sum and of the gate, relative to their values, and some roundings.
+        let relative = result.bound / result.reference.abs();
+        assert!((1e-7..1e-6).contains(&relative), "{relative}");
+        assert_eq!(expected(gated, -3.0, 5.0).reference, 0.0);
+        let infinite = expected(gated, 3.0, f64::INFINITY);
+        assert_eq!(
+            (infinite.reference, infinite.bound),
+            (f64::NEG_INFINITY, 0.0)
+        );
+        let integers = Request {
+            prologue: Operation::None,
+            beta: 2.0,
+            types: ElementTypes::I8,
+            ..gated
+        };
+        assert_eq!(
+            expected(integers, 1e9, 3.0).reference,
+            f64::from(wrapped(12e9))
+        );
+    }
 
     #[test]
     fn integers_wrap_around_and_are_exact() {

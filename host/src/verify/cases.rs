@@ -369,6 +369,10 @@ fn case(kernel: &Kernel, (m, n, k): (i64, i64, i64), mut digits: Digits, seed: u
         types: types.with_output(digits.of(kernel.outputs())),
         ..Request::new(m, n, k)
     };
+    let request = Request {
+        gate: beta != 0.0 && digits.of(&[false, true]),
+        ..request
+    };
     let padding = digits.of(&[[0; 3], [3, 5, 7], [16, 16, 8]]);
     let case = Case {
         request: padded(&request, padding),

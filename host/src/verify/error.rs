@@ -261,16 +261,20 @@ mod tests {
                     });
                     let c = problem.c().offset(batch, i, j);
                     let mut result = round(problem.alpha() * sum);
-                    if problem.beta() != 0.0 {
-                        let old = operation(output.value(c as usize), problem.prologue());
-                        result = round(result + round(problem.beta() * old));
+                    let old = operation(output.value(c as usize), problem.prologue());
+                    let old = round(problem.beta() * old);
+                    if problem.beta() != 0.0 && !problem.gate() {
+                        result = round(result + old);
                     }
                     let bias = match problem.bias() {
                         Bias::None => 0.0,
                         Bias::Row => inputs.bias.value(i as usize),
                         Bias::Column => inputs.bias.value(j as usize),
                     };
-                    let result = operation(round(result + bias), problem.epilogue());
+                    let mut result = operation(round(result + bias), problem.epilogue());
+                    if problem.gate() {
+                        result = round(result * old);
+                    }
                     set(&mut output, c, result);
                 }
             }
@@ -432,9 +436,10 @@ mod tests {
                 if epilogue.is_activation() && types == ElementTypes::F64 {
                     continue;
                 }
-                for (bias, order) in [
-                    (Bias::Row, Order::RowMajor),
-                    (Bias::Column, Order::ColumnMajor),
+                for (bias, order, gate) in [
+                    (Bias::Row, Order::RowMajor, false),
+                    (Bias::Column, Order::ColumnMajor, false),
+                    (Bias::Column, Order::RowMajor, true),
                 ] {
                     // Elements with scales have one layout.
                     let (order_a, order_b) = match types.input.is_scaled() {
@@ -449,6 +454,7 @@ mod tests {
                         prologue,
                         epilogue,
                         bias,
+                        gate,
                         order_a,
                         order_b,
                         ..Request::new(17, 23, k)
