@@ -657,12 +657,14 @@ fn waits_for_loads_are_read() {
 }
 
 /// RDNA's dual instructions do two multiply-adds at once if their registers are in other banks. Steps 4 and 5 keep their sums in
-/// registers that pair all of them. Step 3 does not: LDS bounds its time, and where its sums are is up to the compiler.
+/// registers that pair all of them. Step 3 pairs at least half, with 4 × 4 elements on RDNA 3 slightly less.
 #[test]
 fn main_loops_of_tiled_kernels_pair_their_multiplications_on_rdna() {
     for built in ALL_BUILT.iter() {
-        match built.kernel.variant {
-            Variant::Vectorized | Variant::DoubleBuffered | Variant::DoubleBuffered16x8 => {}
+        let least = match built.kernel.variant {
+            Variant::Vectorized | Variant::DoubleBuffered | Variant::DoubleBuffered16x8 => 1.0,
+            Variant::RegisterTiled if !built.gpu.is_rdna4() => 0.47,
+            Variant::RegisterTiled | Variant::RegisterTiled8x8 => 0.5,
             _ => continue,
         };
         if built.gpu.family() != Family::Rdna {
@@ -673,6 +675,11 @@ fn main_loops_of_tiled_kernels_pair_their_multiplications_on_rdna() {
                 && pair.iter().all(|line| multiplications(line, 1) == 1)
         });
         let paired = 2 * built.lanes() * pairs.count();
-        assert_eq!(paired, built.multiplications(), "{}", built.name());
+        let all = built.multiplications();
+        assert!(
+            paired as f64 >= least * all as f64,
+            "{}: {paired} of {all} multiplications",
+            built.name()
+        );
     }
 }

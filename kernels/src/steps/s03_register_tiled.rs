@@ -174,6 +174,18 @@ unsafe fn run<
         row.get() * PER_THREAD as u32,
         column.get() * PER_THREAD as u32,
     );
+    // Dual instructions of RDNA add to sums in different banks.
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "loops over iterators unroll too late, and leave the registers in memory"
+    )]
+    for i in 0..PER_THREAD {
+        if PER_THREAD == 4 {
+            let row = &mut sums.0[i];
+            let [a, b, c, d] = arch::in_neighbouring_registers([row[0], row[1], row[2], row[3]]);
+            (row[0], row[1], row[2], row[3]) = (a, b, c, d);
+        }
+    }
     // SAFETY: the map from threads to rows and columns of elements is one to one.
     unsafe { product.store(row, column, sums) };
 }

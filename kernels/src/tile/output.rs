@@ -264,7 +264,7 @@ impl<T: Stored> Output<T> {
     }
 
     /// Stores `fragment`, whose corner is at `(row, column)`, in the matrix without an epilogue; elements outside
-    /// are dropped.
+    /// are dropped. `whole` as for [`load_as_is`](Self::load_as_is).
     ///
     /// # Safety
     /// As [`load_as_is`](Self::load_as_is).
