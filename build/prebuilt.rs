@@ -1,6 +1,6 @@
 //! Takes the kernels that `ferrowave-prebuilt` contains.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use ferrowave_gpu::Gpu;
 use ferrowave_prebuilt::Prebuilt;
@@ -10,7 +10,7 @@ use crate::CodeObjects;
 
 /// The code objects for `requested`, or else for all GPUs that have kernels: they cost nothing but their size.
 pub(crate) fn code_objects(
-    _out_dir: &Path,
+    out_dir: &Path,
     requested: Option<Vec<Gpu>>,
 ) -> Result<CodeObjects, String> {
     let directory = Path::new(ferrowave_prebuilt::DIRECTORY);
@@ -40,9 +40,11 @@ pub(crate) fn code_objects(
             .collect()
     };
     for gpu in requested.unwrap_or_else(all) {
-        let file = prebuilt
-            .file(gpu.name())
+        let bytes = prebuilt
+            .code_object(gpu.name())
             .map_err(|error| error.to_string())?;
+        let file = out_dir.join(format!("kernels.{gpu}.elf"));
+        fs::write(&file, bytes).map_err(|error| format!("{}: {error}", file.display()))?;
         files.push((gpu, file));
     }
     Ok(CodeObjects {

@@ -122,10 +122,10 @@ step "what is refused"
 (
     cd stable
     export CARGO_TARGET_DIR=$work/stable-target
-    object=$(ls -d "$registry"/ferrowave-prebuilt-*)/code-objects/kernels.gfx942.elf
+    object=$(ls -d "$registry"/ferrowave-prebuilt-*)/code-objects/kernels.gfx942.elf.xz
     printf x | dd of="$object" bs=1 seek=5000 conv=notrunc status=none
     cargo "+$stable" build > said 2>&1 && fail "a damaged code object is embedded"
-    grep -q 'kernels.gfx942.elf is damaged: its SHA-256 is' said || { cat said; fail "a damaged code object is not said to be"; }
+    grep -q 'kernels.gfx942.elf.xz is damaged: its SHA-256 is' said || { cat said; fail "a damaged code object is not said to be"; }
 )
 program plain 'ferrowave = "0.1"'
 (

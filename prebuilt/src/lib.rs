@@ -1,21 +1,26 @@
-//! Compiled kernels: a directory with a code object for each GPU, and a list of their SHA-256 and that of the sources they
-//! were compiled from.
+//! Compiled kernels: a directory with a code object for each GPU, compressed in the XZ format, and a list of these files'
+//! SHA-256 and that of the sources they were compiled from.
 //!
 //! The list has a line for each: `toolchain NAME`, `code-object GPU SHA-256`, `source CRATE SHA-256`.
 
 use std::{
     collections::BTreeMap,
     fmt::Write as _,
-    fs, io,
+    fs,
+    io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
 };
 
+use lzma_rust2::{XzOptions, XzReader, XzWriter};
 use sha2::{Digest, Sha256};
 
 /// The code objects of this package. The repository does not have them; `make packages` writes them.
 pub const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/code-objects");
 
 const LIST: &str = "list.txt";
+
+/// As the command `xz` has by default. Higher levels make the files 1 % smaller.
+const LEVEL: u32 = 6;
 
 /// Why prebuilt kernels cannot be used.
 #[derive(Debug)]
@@ -42,7 +47,7 @@ pub enum PrebuiltError {
         /// The GPUs that there are code objects for.
         known: Vec<String>,
     },
-    /// A code object is not the one that was compiled.
+    /// A code object's file is not the one that was written.
     Damaged {
         /// The file.
         path: PathBuf,
@@ -161,11 +166,11 @@ impl Prebuilt {
         &self.toolchain
     }
 
-    /// The code object for the GPU that LLVM calls `gpu`, if its SHA-256 is the listed one.
+    /// The code object for the GPU that LLVM calls `gpu`, if its file's SHA-256 is the listed one.
     ///
     /// # Errors
     /// If there is none, or its contents are others.
-    pub fn file(&self, gpu: &str) -> Result<PathBuf, PrebuiltError> {
+    pub fn code_object(&self, gpu: &str) -> Result<Vec<u8>, PrebuiltError> {
         let listed = self
             .code_objects
             .get(gpu)
@@ -174,15 +179,20 @@ impl Prebuilt {
                 known: self.code_objects.keys().cloned().collect(),
             })?;
         let path = self.directory.join(file_name(gpu));
-        let found = hex(Sha256::digest(read(&path)?).as_slice());
-        if found == *listed {
-            return Ok(path);
+        let compressed = read(&path)?;
+        let found = hex(Sha256::digest(&compressed).as_slice());
+        if found != *listed {
+            return Err(PrebuiltError::Damaged {
+                path,
+                listed: listed.clone(),
+                found,
+            });
         }
-        Err(PrebuiltError::Damaged {
-            path,
-            listed: listed.clone(),
-            found,
-        })
+        let mut bytes = Vec::new();
+        XzReader::new(compressed.as_slice(), false)
+            .read_to_end(&mut bytes)
+            .map_err(|source| PrebuiltError::File { path, source })?;
+        Ok(bytes)
     }
 
     /// Checks that the code objects were compiled from the sources in `directory`, the directory of the crate that the list
@@ -218,8 +228,13 @@ pub fn write(
     };
     let mut list = format!("toolchain {toolchain}\n");
     for (gpu, bytes) in code_objects {
-        put(&file_name(gpu), bytes)?;
-        let hash = hex(Sha256::digest(bytes).as_slice());
+        let name = file_name(gpu);
+        let compressed = compress(bytes).map_err(|source| PrebuiltError::File {
+            path: directory.join(&name),
+            source,
+        })?;
+        put(&name, &compressed)?;
+        let hash = hex(Sha256::digest(&compressed).as_slice());
         let _ = writeln!(list, "code-object {gpu} {hash}");
     }
     for (name, directory) in sources {
@@ -229,7 +244,13 @@ pub fn write(
 }
 
 fn file_name(gpu: &str) -> String {
-    format!("kernels.{gpu}.elf")
+    format!("kernels.{gpu}.elf.xz")
+}
+
+fn compress(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut writer = XzWriter::new(Vec::new(), XzOptions::with_preset(LEVEL))?;
+    writer.write_all(bytes)?;
+    writer.finish()
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, PrebuiltError> {
@@ -298,19 +319,12 @@ mod tests {
         let (_dir, objects, source) = written();
         let prebuilt = Prebuilt::open(&objects).expect("a list");
         assert_eq!(prebuilt.toolchain(), "rustc 1");
-        let file = prebuilt.file("gfx90a").expect("a code object");
-        assert_eq!(fs::read(file).expect("reads"), b"abc");
-        prebuilt.file("gfx942").expect("an empty one");
+        for (gpu, bytes) in [("gfx90a", b"abc".as_slice()), ("gfx942", b"")] {
+            assert_eq!(prebuilt.code_object(gpu).expect("a code object"), bytes);
+        }
         prebuilt
             .check_source("crate", &source)
             .expect("the same sources");
-        // FIPS 180-2, appendix B.1.
-        let list = fs::read_to_string(objects.join(LIST)).expect("reads");
-        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert!(
-            list.contains(&format!("code-object gfx90a {abc}\n")),
-            "{list}"
-        );
     }
 
     #[test]
@@ -321,11 +335,13 @@ mod tests {
             let error = result.expect_err(part).to_string();
             assert!(error.contains(part), "{error}");
         };
-        fs::write(objects.join("kernels.gfx90a.elf"), b"abd").expect("writes");
-        refused(prebuilt.file("gfx90a").map(drop), "is damaged");
-        fs::remove_file(objects.join("kernels.gfx90a.elf")).expect("removes");
-        refused(prebuilt.file("gfx90a").map(drop), "is missing");
-        refused(prebuilt.file("gfx908").map(drop), "only for gfx90a, gfx942");
+        let code_object = |gpu| prebuilt.code_object(gpu).map(drop);
+        let file = objects.join(file_name("gfx90a"));
+        fs::write(&file, compress(b"abd").expect("compresses")).expect("writes");
+        refused(code_object("gfx90a"), "is damaged");
+        fs::remove_file(&file).expect("removes");
+        refused(code_object("gfx90a"), "is missing");
+        refused(code_object("gfx908"), "only for gfx90a, gfx942");
         refused(
             prebuilt.check_source("other", &source),
             "other sources of ferrowave-other",
@@ -333,6 +349,25 @@ mod tests {
         fs::rename(source.join("src/a"), source.join("src/b")).expect("renames");
         refused(prebuilt.check_source("crate", &source), "other sources");
         refused(prebuilt.check_source("crate", &objects), "is missing");
+    }
+
+    #[test]
+    fn files_of_other_programs_are_read() {
+        // `printf abc | xz`, and its `sha256sum`.
+        const FILE: [u8; 60] = [
+            0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x04, 0xe6, 0xd6, 0xb4, 0x46, 0x02, 0x00,
+            0x21, 0x01, 0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0x01, 0x00, 0x02, 0x61,
+            0x62, 0x63, 0x00, 0x00, 0x27, 0x76, 0x27, 0x1a, 0x4a, 0x09, 0xd8, 0x2c, 0x00, 0x01,
+            0x1b, 0x03, 0x0b, 0x2f, 0xb9, 0x10, 0x1f, 0xb6, 0xf3, 0x7d, 0x01, 0x00, 0x00, 0x00,
+            0x00, 0x04, 0x59, 0x5a,
+        ];
+        let hash = "02c603276264a4635755deb73337cf24bc561bf65e48a3dd4237cde3ec35143c";
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::write(dir.path().join(file_name("gfx90a")), FILE).expect("writes");
+        let list = format!("toolchain a\ncode-object gfx90a {hash}\n");
+        fs::write(dir.path().join(LIST), list).expect("writes");
+        let prebuilt = Prebuilt::open(dir.path()).expect("a list");
+        assert_eq!(prebuilt.code_object("gfx90a").expect("reads"), b"abc");
     }
 
     #[test]
