@@ -4,12 +4,10 @@ use crate::{
     arch,
     tile::{
         element::{Accumulator, Activation, Stored},
+        epilogue::{Epilogue, MOST_RUNS, Operation, RunElements, Runs, each},
         global::{Input, Strides},
         operand::{Operand, Unit},
-        output::{
-            Addend, Epilogue, Fragment, MOST_RUNS, Operation, Output, Place, Plain, RunElements,
-            Runs, each,
-        },
+        output::{Addend, Fragment, Output, Place, Plain},
         registers::Scalar,
     },
 };

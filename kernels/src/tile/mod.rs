@@ -4,6 +4,7 @@
 #[cfg(test)]
 pub(crate) mod banks;
 pub mod element;
+pub mod epilogue;
 pub mod global;
 pub mod index;
 pub mod lds;

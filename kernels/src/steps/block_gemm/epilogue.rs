@@ -15,9 +15,10 @@ use crate::{
     arch::{self, Workgroup},
     matrix::Multiply,
     tile::{
+        epilogue::{MOST_RUNS, Runs},
         lds::Barrier as _,
         operand::{UNIT_BYTES, Unit},
-        output::{MOST_RUNS, Plain, Runs},
+        output::Plain,
     },
 };
 
