@@ -3,7 +3,7 @@
 use ferrowave::gemm::{
     Order, Problem, Request,
     tiles::{Tiles, near_square},
-    tuned::{Cost, Line},
+    tuned::{Cost, Line, Steps, modelled_steps},
 };
 use ferrowave_shared::{
     Kernel, SCALE_BLOCK,
@@ -12,15 +12,6 @@ use ferrowave_shared::{
 
 use super::bench::Bench;
 use crate::cli::Failure;
-
-/// Steps along k of the short launches, and of the long ones. Their difference is what steps cost. Problems have fewer steps
-/// of kernels whose steps are long.
-fn steps(kernel: &Kernel) -> [u32; 2] {
-    match kernel.tile.k {
-        256.. => [2, 8],
-        _ => [8, 24],
-    }
-}
 
 /// Bytes of a lane's load.
 const UNIT_BYTES: usize = 16;
@@ -62,31 +53,35 @@ struct Launch {
 impl Launches<'_> {
     fn costs(&self) -> Result<Cost, Failure> {
         let kernel = self.kernel;
-        let [short_steps, long_steps] = steps(kernel);
+        let [short_steps, long_steps] = modelled_steps(kernel.tile);
         let resident = self.bench.resident(kernel);
         let units = self.bench.machine().compute_units;
         let all = units * resident;
-        let few = self.line((2, 2))?;
-        let full = self.line(near_square(all))?;
+        let few = self.steps((2, 2))?;
+        let full = self.steps(near_square(all))?;
         let one = match resident {
             1 => full,
-            _ => self.line(near_square(units))?,
+            _ => self.steps(near_square(units))?,
         };
-        let three = self.line(near_square(3 * all))?;
-        let next = Line {
-            fixed: (three.fixed - full.fixed) / 2.0,
-            step: (three.step - full.step) / 2.0,
+        let three = self.steps(near_square(3 * all))?;
+        let next = Steps {
+            first: (three.first - full.first) / 2.0,
+            more: Line {
+                fixed: (three.more.fixed - full.more.fixed) / 2.0,
+                step: (three.more.step - full.more.step) / 2.0,
+            },
         };
         let of_line = |shape| -> Result<f64, Failure> {
             let long = self.cycles(self.plain(shape, long_steps))?;
-            Ok((long - full.fixed) / f64::from(long_steps))
+            Ok((long - full.more.fixed) / f64::from(long_steps))
         };
         let (row_step, column_step) = (of_line((1, all))?, of_line((all, 1))?);
         let input = kernel.types.input;
         let unit = (8 * UNIT_BYTES / input.bits()) as u32;
         let square = near_square(units);
         let plain = self.plain(square, short_steps);
-        let short = one.fixed + one.step * f64::from(short_steps);
+        let steps = f64::from(short_steps);
+        let short = one.more.fixed + one.more.step * steps;
         let within_stage = match input.is_scaled() {
             // A whole block of elements with one scale.
             true => SCALE_BLOCK,
@@ -96,11 +91,20 @@ impl Launches<'_> {
             // A part of a step that ends within a stage.
             k: plain.k + kernel.tile.k as u32 / 2 + within_stage,
             ..plain
-        })? - short;
-        let edge = self.cycles(Launch {
-            missing: unit,
-            ..plain
-        })? - short;
+        })? - short
+            - one.more.step;
+        let overhanging = |steps| -> Result<f64, Failure> {
+            self.cycles(Launch {
+                missing: unit,
+                ..self.plain(square, steps)
+            })
+        };
+        let first_edge = overhanging(1)? - one.first;
+        let edge_step = ((overhanging(short_steps)? - short) - first_edge) / (steps - 1.0);
+        let edge = Line {
+            fixed: first_edge - edge_step,
+            step: edge_step.max(0.0),
+        };
         let on_full = self.plain(near_square(all), short_steps);
         let straddle = match kernel.access {
             // Other lines are refused.
@@ -108,7 +112,7 @@ impl Launches<'_> {
             _ if input.is_scaled() => 1.0,
             _ => {
                 let straddling = self.cycles(Launch { gap: 1, ..on_full })?;
-                straddling / (full.fixed + full.step * f64::from(short_steps))
+                (straddling - full.more.fixed) / (full.more.step * steps)
             }
         };
         let cost = Cost {
@@ -120,35 +124,47 @@ impl Launches<'_> {
             row_step,
             column_step,
             tail: tail.max(0.0),
-            edge: edge.max(0.0),
+            edge,
             straddle,
+            share_few: Line::default(),
             share: Line::default(),
         };
+        if kernel.reduction == Reduction::None {
+            return Ok(cost);
+        }
         Ok(Cost {
-            share: match kernel.reduction {
-                Reduction::None => Line::default(),
-                Reduction::SplitK | Reduction::StreamK => self.share(&cost, all)?,
-            },
+            share_few: self.share(&cost, [4, 16], |_| (2, 2), 1)?,
+            share: self.share(&cost, [2, 8], |parts| near_square(all / parts), short_steps)?,
             ..cost
         })
     }
 
     /// The cycles with this many tiles, by steps.
-    fn line(&self, shape: (u32, u32)) -> Result<Line, Failure> {
-        let [few, many] = steps(self.kernel);
+    fn steps(&self, shape: (u32, u32)) -> Result<Steps, Failure> {
+        let [few, many] = modelled_steps(self.kernel.tile);
+        let first = self.cycles(self.plain(shape, 1))?;
         let short = self.cycles(self.plain(shape, few))?;
         let long = self.cycles(self.plain(shape, many))?;
         let step = (long - short) / f64::from(many - few);
-        Ok(Line {
-            fixed: short - step * f64::from(few),
-            step,
+        Ok(Steps {
+            first,
+            more: Line {
+                fixed: short - step * f64::from(few),
+                step,
+            },
         })
     }
 
-    /// What sharing tiles adds: the rest of launches with 2 and with 8 workgroups for each tile.
-    fn share(&self, cost: &Cost, all: u32) -> Result<Line, Failure> {
+    /// What sharing tiles adds: the rest of two launches, with these numbers of workgroups for each tile, of `steps` each.
+    fn share(
+        &self,
+        cost: &Cost,
+        parts: [u32; 2],
+        shape: impl Fn(u32) -> (u32, u32),
+        steps: u32,
+    ) -> Result<Line, Failure> {
         let rest = |parts: u32| -> Result<f64, Failure> {
-            let launch = self.plain(near_square(all / parts), parts * steps(self.kernel)[0]);
+            let launch = self.plain(shape(parts), parts * steps);
             let launch = Launch {
                 parts: match self.kernel.reduction {
                     Reduction::SplitK => parts,
@@ -165,10 +181,11 @@ impl Launches<'_> {
             let computed = cost.cycles(self.kernel.reduction, &tiles, launch.parts);
             Ok(self.cycles(launch)? - computed)
         };
-        let (two, eight) = (rest(2)?, rest(8)?);
-        let step = ((eight - two) / 6.0).max(0.0);
+        let [few, many] = parts;
+        let (short, long) = (rest(few)?, rest(many)?);
+        let step = ((long - short) / f64::from(many - few)).max(0.0);
         Ok(Line {
-            fixed: (two - 2.0 * step).max(0.0),
+            fixed: (short - f64::from(few) * step).max(0.0),
             step,
         })
     }

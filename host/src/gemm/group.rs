@@ -177,8 +177,8 @@ fn cost(kernel: &'static Kernel, problems: &[Problem], machine: &Machine) -> (bo
             Some(row) => {
                 let (full, one) = (row.cost.full, row.cost.one);
                 let at_once = machine.compute_units * row.cost.resident.max(1);
-                all += tiles * (full.fixed + full.step * steps(problem)) / f64::from(at_once);
-                longest = longest.max(one.fixed + one.step * steps(problem));
+                all += tiles * full.at(steps(problem), kernel.tile) / f64::from(at_once);
+                longest = longest.max(one.at(steps(problem), kernel.tile));
             }
             None => has_rows = false,
         }

@@ -1,8 +1,8 @@
 //! What a kernel's launch costs, from a few launches that were modelled.
 //!
 //! A workgroup's time is a fixed part (until its first stage is there, and from its last product to its last store) and a
-//! part for each step along k. Both depend on how many workgroups share a compute unit, and the second on how much of
-//! what they read is read by others, too. [`Cost`] has both for four loads of the GPU:
+//! part for each step along k; a few steps cost less ([`Steps`]). Both depend on how many workgroups share a compute unit,
+//! and the second on how much of what they read is read by others, too. [`Cost`] has both for four loads of the GPU:
 //!
 //! ```text
 //! few     a handful of workgroups on an idle GPU                            cycles
@@ -19,21 +19,26 @@
 //! - These loads are of tiles that are nearly a square. Tiles in one row share their part of A only, and those in one
 //!   column their part of B. Their steps cost [`row_step`](Cost::row_step) and [`column_step`](Cost::column_step) on a full
 //!   GPU; between, steps are interpolated by the elements that the workgroups read for the first time.
-//! - The end of k that is no whole step, tiles that overhang C, and lines that straddle cache lines cost
-//!   [`tail`](Cost::tail), [`edge`](Cost::edge) and a factor, [`straddle`](Cost::straddle).
-//! - Workgroups that share a tile add [`share`](Cost::share). All of them store their sums at the same time: its fixed part,
-//!   on a full GPU; less in proportion to the workgroups, as less is stored, but at least the latencies of memory. The last
-//!   one of a tile then adds them: its step for each part of k.
+//! - A step that is not whole costs [`tail`](Cost::tail) more than a whole one, tiles that overhang C cost
+//!   [`edge`](Cost::edge), and lines that straddle cache lines make steps longer by a factor, [`straddle`](Cost::straddle).
+//! - Workgroups that share a tile store their sums, and the last one of the tile adds them. On an idle GPU this costs
+//!   [`share_few`](Cost::share_few), on a full one [`share`](Cost::share): a fixed part, and one for each workgroup of the
+//!   tile; between, it is interpolated by the number of workgroups.
 
 use crate::gemm::tiles::{Tiles, first_read, near_square};
-use ferrowave_shared::catalogue::Reduction;
+use ferrowave_shared::{BlockTile, catalogue::Reduction};
 
 /// The most parts of k that are considered.
 const MOST_PARTS: u32 = 64;
 
-/// Cycles that a shared tile takes longer however few workgroups there are: stores of sums, the tile's counter and loads of
-/// sums wait for each other, each for the latency of memory (741 cycles on MI210 by the timing model's table).
-const SHARE_LATENCY: f64 = 3.0 * 741.0;
+/// The steps along k of two launches whose difference is what a step costs. Problems have fewer steps of kernels whose steps
+/// are long.
+pub fn modelled_steps(tile: BlockTile) -> [u32; 2] {
+    match tile.k {
+        256.. => [2, 8],
+        _ => [8, 24],
+    }
+}
 
 /// Cycles that grow with a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -48,11 +53,38 @@ impl Line {
     fn at(self, steps: f64) -> f64 {
         (self.fixed + self.step * steps).max(0.0)
     }
+}
 
+/// Cycles that grow with the steps of a workgroup. The first steps cost less than the others: they load what nothing waits
+/// for, or leave parts of the main loop out.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Steps {
+    /// Of one step.
+    pub first: f64,
+    /// Of more, from the first of [`modelled_steps`] on. Between, cycles are interpolated.
+    pub more: Line,
+}
+
+impl Steps {
+    /// The cycles of a number of steps of a kernel with this tile.
+    pub fn at(self, steps: f64, tile: BlockTile) -> f64 {
+        let short = f64::from(modelled_steps(tile)[0]);
+        if steps >= short {
+            return self.more.at(steps);
+        }
+        let share = (steps - 1.0).max(0.0) / (short - 1.0);
+        self.first + (self.more.at(short) - self.first) * share
+    }
+
+    /// With a step that takes `by` times as long.
     fn scaled(self, by: f64) -> Self {
+        let Line { fixed, step } = self.more;
         Self {
-            step: self.step * by,
-            ..self
+            first: self.first + (by - 1.0) * step,
+            more: Line {
+                fixed,
+                step: step * by,
+            },
         }
     }
 }
@@ -63,24 +95,26 @@ pub struct Cost {
     /// Workgroups that a compute unit holds at once.
     pub resident: u32,
     /// A handful of workgroups.
-    pub few: Line,
+    pub few: Steps,
     /// One workgroup on every compute unit.
-    pub one: Line,
+    pub one: Steps,
     /// [`resident`](Self::resident) on every compute unit.
-    pub full: Line,
+    pub full: Steps,
     /// Each further batch of as many.
-    pub next: Line,
+    pub next: Steps,
     /// A step on a full GPU whose tiles are in one row.
     pub row_step: f64,
     /// A step on a full GPU whose tiles are in one column.
     pub column_step: f64,
-    /// The end of k, if it is no whole step.
+    /// What a step at the end of k that is not whole costs beyond a whole one.
     pub tail: f64,
-    /// Tiles that overhang.
-    pub edge: f64,
-    /// The factor if lines of A or B do not begin at multiples of 16 bytes.
+    /// Tiles that overhang: C's stores, and loads of lines that do not begin with cache lines.
+    pub edge: Line,
+    /// The factor of a step if lines of A or B do not begin at multiples of 16 bytes.
     pub straddle: f64,
-    /// Of workgroups that share a tile: storing the sums on a full GPU, and adding those of each part.
+    /// What workgroups that share a tile add on an idle GPU, by their number.
+    pub share_few: Line,
+    /// The same on a full GPU.
     pub share: Line,
 }
 
@@ -94,18 +128,20 @@ impl Cost {
         let resident = self.resident.max(1);
         let at_once = u64::from(tiles.compute_units) * u64::from(resident);
         let steps = f64::from(tiles.steps);
+        // Steps of the longest workgroup.
+        let mut longest = steps;
         let cycles = match reduction {
             Reduction::None => self.batches(tiles, count, steps, 1),
             Reduction::SplitK => {
                 let parts = parts.clamp(1, tiles.steps);
                 // The longest part decides.
-                let steps = f64::from(tiles.steps.div_ceil(parts));
+                longest = f64::from(tiles.steps.div_ceil(parts));
                 let workgroups = count * u64::from(parts);
                 let sharing = match parts {
                     1 => 0.0,
                     _ => self.sharing(workgroups, at_once, parts.into()),
                 };
-                self.batches(tiles, workgroups, steps, parts) + sharing
+                self.batches(tiles, workgroups, longest, parts) + sharing
             }
             Reduction::StreamK => {
                 let workgroups = u64::from(parts).min(count * u64::from(tiles.steps)).max(1);
@@ -118,7 +154,10 @@ impl Cost {
                 let rest_tiles = match (rest, whole) {
                     (0, _) => 0.0,
                     (_, 0) => self.batches(tiles, workgroups, each, 1),
-                    _ => self.full.at(each) - self.full.fixed + self.next.fixed.max(0.0),
+                    _ => {
+                        let step = self.full.more.step * self.straddling(tiles, at_once);
+                        step * each + self.next.more.fixed.max(0.0)
+                    }
                 };
                 let sharing = match rest {
                     0 => 0.0,
@@ -131,23 +170,29 @@ impl Cost {
         // The workgroups of the first batch reach the end of k together, those of later batches while others multiply.
         let first = count.div_ceil(tiles.compute_units.into());
         let ends = first.min(resident.into()) as f64 + batches - 1.0;
-        let tail = if tiles.has_tail {
-            self.tail * ends
-        } else {
-            0.0
+        // An only step that is not whole costs no more than a whole one: all of it is loaded at once.
+        let tail = match tiles.has_tail && longest > 1.0 {
+            true => self.tail * ends,
+            false => 0.0,
         };
+        let edge = self.edge.at(longest);
         let edge = match tiles.overhangs {
             false => 0.0,
             // Each workgroup has an edge.
-            true if tiles.rows == 1 || tiles.columns == 1 => self.edge * batches,
-            true => self.edge,
+            true if tiles.rows == 1 || tiles.columns == 1 => edge * batches,
+            true => edge,
         };
-        let straddle = if tiles.is_aligned {
-            1.0
-        } else {
-            self.straddle.max(1.0)
-        };
-        cycles * straddle + tail + edge
+        cycles + tail + edge
+    }
+
+    /// The factor of a step for the alignment of lines. On a GPU that is not full, less is loaded at once.
+    fn straddling(&self, tiles: &Tiles, workgroups: u64) -> f64 {
+        let at_once = u64::from(tiles.compute_units) * u64::from(self.resident.max(1));
+        let load = (workgroups as f64 / at_once as f64).min(1.0);
+        match tiles.is_aligned {
+            true => 1.0,
+            false => 1.0 + (self.straddle - 1.0).max(0.0) * load,
+        }
     }
 
     /// Into how many parts a kernel with [`Reduction::SplitK`] divides k best, and the cycles.
@@ -162,27 +207,28 @@ impl Cost {
             .unwrap_or((1, f64::INFINITY))
     }
 
-    /// Storing the sums of `workgroups`, of which `at_once` run at once, and adding those of `parts`.
+    /// What `workgroups`, of which `at_once` run at once, add if `parts` share a tile.
     fn sharing(&self, workgroups: u64, at_once: u64, parts: f64) -> f64 {
         let load = (workgroups as f64 / at_once as f64).min(1.0);
-        let latency = self.share.fixed.min(SHARE_LATENCY);
-        latency + (self.share.fixed - latency) * load + self.share.step * parts
+        let few = self.share_few.at(parts);
+        few + (self.share.at(parts) - few) * load
     }
 
     /// `workgroups` of `steps` each, of which `parts` share each tile.
     fn batches(&self, tiles: &Tiles, workgroups: u64, steps: f64, parts: u32) -> f64 {
         let units = u64::from(tiles.compute_units);
         let resident = u64::from(self.resident.max(1));
-        let spread = self.spread(tiles, workgroups, parts);
+        let straddle = self.straddling(tiles, workgroups);
+        let spread = self.spread(tiles, workgroups, parts) * straddle;
         let [one, full, next] =
-            [self.one, self.full, self.next].map(|line| line.scaled(spread).at(steps));
+            [self.one, self.full, self.next].map(|cost| cost.scaled(spread).at(steps, tiles.tile));
         // The first workgroups of a batch.
         let of_batch = |each: u64| match resident {
             1 => full,
             _ => one + (full - one) * (each - 1) as f64 / (resident - 1) as f64,
         };
         if workgroups <= units {
-            let few = self.few.at(steps).min(one);
+            let few = self.few.scaled(straddle).at(steps, tiles.tile).min(one);
             return few + (one - few) * workgroups as f64 / units as f64;
         }
         let each = workgroups.div_ceil(units);
@@ -218,14 +264,14 @@ impl Cost {
             true => (first_read(tiles.tile, 1, all, modelled), self.row_step),
             false => (first_read(tiles.tile, all, 1, modelled), self.column_step),
         };
-        if self.full.step <= 0.0 || line <= square {
+        if self.full.more.step <= 0.0 || line <= square {
             return 1.0;
         }
         // Beyond what was modelled, where parts share nothing at all, it grows on.
         let share = ((read - square) / (line - square)).clamp(0.0, 2.0);
         // Less is read at once on a GPU that is not full.
         let load = running as f64 / at_once as f64;
-        (1.0 + (step / self.full.step - 1.0) * share * load).max(1.0)
+        (1.0 + (step / self.full.more.step - 1.0) * share * load).max(1.0)
     }
 }
 
@@ -233,7 +279,7 @@ impl Cost {
 mod tests {
     use super::*;
     use crate::gemm::{Machine, Request};
-    use ferrowave_shared::{BlockTile, Kernel, catalogue::NAIVE_F32};
+    use ferrowave_shared::{Kernel, catalogue::NAIVE_F32};
 
     const KERNEL: Kernel = Kernel {
         tile: BlockTile {
@@ -244,32 +290,35 @@ mod tests {
         ..NAIVE_F32
     };
 
+    /// Costs in which the first step is like the others.
+    const fn steps(fixed: f64, step: f64) -> Steps {
+        Steps {
+            first: fixed + step,
+            more: Line { fixed, step },
+        }
+    }
+
     const COST: Cost = Cost {
         resident: 2,
-        few: Line {
-            fixed: 1000.0,
-            step: 100.0,
-        },
-        one: Line {
-            fixed: 2000.0,
-            step: 200.0,
-        },
-        full: Line {
-            fixed: 2000.0,
-            step: 300.0,
-        },
-        next: Line {
-            fixed: 500.0,
-            step: 300.0,
-        },
+        few: steps(1000.0, 100.0),
+        one: steps(2000.0, 200.0),
+        full: steps(2000.0, 300.0),
+        next: steps(500.0, 300.0),
         row_step: 600.0,
         column_step: 300.0,
         tail: 70.0,
-        edge: 30.0,
+        edge: Line {
+            fixed: 10.0,
+            step: 2.0,
+        },
         straddle: 1.5,
-        share: Line {
-            fixed: SHARE_LATENCY + 400.0,
+        share_few: Line {
+            fixed: 100.0,
             step: 10.0,
+        },
+        share: Line {
+            fixed: 500.0,
+            step: 30.0,
         },
     };
 
@@ -312,7 +361,18 @@ mod tests {
             is_aligned: false,
             ..tiles(256, 256, 320)
         };
-        assert_eq!(COST.cycles(Reduction::None, &straddling, 1), 6000.0);
+        // Half of a full GPU.
+        assert_eq!(COST.cycles(Reduction::None, &straddling, 1), 4500.0);
+    }
+
+    #[test]
+    fn a_few_steps_cost_what_the_first_one_did_and_a_part_of_the_others() {
+        let mut cost = COST;
+        cost.one.first = 1000.0;
+        let cycles = |k| cost.cycles(Reduction::None, &tiles(256, 256, k), 1);
+        assert_eq!([cycles(32), cycles(8 * 32)], [1000.0, 3600.0]);
+        assert_eq!(cycles(4 * 32), 1000.0 + 2600.0 * 3.0 / 7.0);
+        assert_eq!([cycles(16), cycles(7 * 32 + 16)], [1000.0, 3670.0]);
     }
 
     #[test]
@@ -324,13 +384,13 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_stored_by_all_and_added_by_the_last() {
-        // Workgroups on 16 compute units, 2 on each at once: 8 of them store a quarter of 400 cycles, 32 all of it.
-        for (parts, steps, stored) in [(8, 5, 100.0), (32, 5, 400.0)] {
-            let shared = SHARE_LATENCY + stored + 10.0 * f64::from(parts);
+    fn workgroups_that_share_a_tile_cost_more_on_a_full_gpu() {
+        // 16 compute units, 2 workgroups on each at once.
+        for (parts, steps, shared) in [(8, 5, 180.0 + 0.25 * 560.0), (32, 5, 500.0 + 960.0)] {
             let tiles = tiles(64, 64, 32 * i64::from(parts * steps));
             let all = COST.cycles(Reduction::SplitK, &tiles, parts);
             let alone = Cost {
+                share_few: Line::default(),
                 share: Line::default(),
                 ..COST
             };

@@ -2,7 +2,7 @@
 //!
 //! A table is a text of comma-separated values. Lines that begin with `#` are comments.
 
-use super::cost::{Cost, Line};
+use super::cost::{Cost, Line, Steps};
 use crate::gemm::{layout::Order, machine::Machine, problem::Problem};
 use ferrowave_gpu::Product;
 use ferrowave_shared::Kernel;
@@ -20,21 +20,28 @@ const EMBEDDED: &[(Product, &str)] = &[
 ];
 
 /// The names of the columns behind kernel, layout and code.
-const COLUMNS: [&str; 17] = [
+const COLUMNS: [&str; 24] = [
     "resident",
+    "few_first",
     "few_fixed",
     "few_step",
+    "one_first",
     "one_fixed",
     "one_step",
+    "full_first",
     "full_fixed",
     "full_step",
+    "next_first",
     "next_fixed",
     "next_step",
     "row_step",
     "column_step",
     "tail",
-    "edge",
+    "edge_fixed",
+    "edge_step",
     "straddle",
+    "share_few_fixed",
+    "share_few_part",
     "share_fixed",
     "share_part",
     "tile_k",
@@ -148,6 +155,7 @@ impl Table {
                 tail,
                 edge,
                 straddle,
+                share_few,
                 share,
             } = row.cost;
             // Writing to a string cannot fail.
@@ -159,13 +167,19 @@ impl Table {
                 row.orders.1.letter(),
                 row.code
             );
-            for line in [few, one, full, next] {
-                let _ = write!(text, ",{:.0},{:.1}", line.fixed, line.step);
+            for Steps { first, more } in [few, one, full, next] {
+                let _ = write!(text, ",{first:.0},{:.0},{:.1}", more.fixed, more.step);
             }
             let _ = writeln!(
                 text,
-                ",{row_step:.1},{column_step:.1},{tail:.0},{edge:.0},{straddle:.2},{:.0},{:.1},{}",
-                share.fixed, share.step, row.kernel.tile.k
+                ",{row_step:.1},{column_step:.1},{tail:.0},{:.0},{:.1},{straddle:.2},{:.0},{:.1},{:.0},{:.1},{}",
+                edge.fixed,
+                edge.step,
+                share_few.fixed,
+                share_few.step,
+                share.fixed,
+                share.step,
+                row.kernel.tile.k
             );
         }
         text
@@ -201,41 +215,61 @@ fn parse_row(line: &str) -> Result<Option<Row>, String> {
     }
     let [
         resident,
+        few_first,
         few_fixed,
         few_step,
+        one_first,
         one_fixed,
         one_step,
+        full_first,
         full_fixed,
         full_step,
+        next_first,
         next_fixed,
         next_step,
         row_step,
         column_step,
         tail,
-        edge,
+        edge_fixed,
+        edge_step,
         straddle,
+        share_few_fixed,
+        share_few_part,
         share_fixed,
         share_part,
         tile_k,
     ] = values;
     let kernel = Kernel::by_symbol(symbol).filter(|kernel| kernel.tile.k as f64 == tile_k);
-    let line = |fixed, step| Line { fixed, step };
+    let steps = |first, fixed, step| Steps {
+        first,
+        more: Line { fixed, step },
+    };
     Ok(kernel.map(|kernel| Row {
         kernel,
         orders,
         code,
         cost: Cost {
             resident: resident.clamp(1.0, 64.0) as u32,
-            few: line(few_fixed, few_step),
-            one: line(one_fixed, one_step),
-            full: line(full_fixed, full_step),
-            next: line(next_fixed, next_step),
+            few: steps(few_first, few_fixed, few_step),
+            one: steps(one_first, one_fixed, one_step),
+            full: steps(full_first, full_fixed, full_step),
+            next: steps(next_first, next_fixed, next_step),
             row_step,
             column_step,
             tail,
-            edge,
+            edge: Line {
+                fixed: edge_fixed,
+                step: edge_step,
+            },
             straddle,
-            share: line(share_fixed, share_part),
+            share_few: Line {
+                fixed: share_few_fixed,
+                step: share_few_part,
+            },
+            share: Line {
+                fixed: share_fixed,
+                step: share_part,
+            },
         },
     }))
 }
@@ -257,7 +291,7 @@ mod tests {
                     "{}",
                     row.kernel.symbol
                 );
-                assert!(row.cost.full.step > 0.0, "{}", row.kernel.symbol);
+                assert!(row.cost.full.more.step > 0.0, "{}", row.kernel.symbol);
             }
         }
     }
@@ -265,6 +299,10 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let line = |fixed, step| Line { fixed, step };
+        let steps = |fixed, step| Steps {
+            first: fixed + step - 1.0,
+            more: line(fixed, step),
+        };
         let table = Table {
             machine: Product::Mi210,
             rows: vec![Row {
@@ -273,15 +311,16 @@ mod tests {
                 code: 0x12ab,
                 cost: Cost {
                     resident: 2,
-                    few: line(1.0, 2.5),
-                    one: line(3.0, 4.0),
-                    full: line(5.0, 6.0),
-                    next: line(-7.0, 8.0),
+                    few: steps(1.0, 3.0),
+                    one: steps(3.0, 4.0),
+                    full: steps(5.0, 6.0),
+                    next: steps(-7.0, 8.0),
                     row_step: 9.0,
                     column_step: 10.0,
                     tail: 11.0,
-                    edge: 12.0,
+                    edge: line(12.0, 17.0),
                     straddle: 1.25,
+                    share_few: line(15.0, 16.0),
                     share: line(13.0, 14.0),
                 },
             }],
@@ -304,7 +343,7 @@ mod tests {
             format!("{ones},{last}")
         };
         check("x", "a row begins with kernel, layout and code");
-        check("x,NN,0,1", "1 numbers, but there are 17 columns");
+        check("x,NN,0,1", "1 numbers, but there are 24 columns");
         check(
             &format!("x,NX,0,{}", numbers("1")),
             "layout `NX` is none of NN, NT, TN and TT",
