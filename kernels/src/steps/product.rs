@@ -54,6 +54,27 @@ pub(super) struct Product<A, C> {
     parameters: GemmParameters,
 }
 
+/// Loads what every workgroup of a kernel in linear order needs with one wait.
+#[inline(always)]
+fn at_once<A, C>(kernel: &Kernel, pointers: &Pointers<A, C>, p: &GemmParameters) {
+    if matches!(kernel.order, TileOrder::Linear) {
+        arch::at_once([
+            p.m,
+            p.n,
+            p.k,
+            p.lda,
+            p.ldb,
+            p.ldc,
+            p.order,
+            p.parts,
+            pointers.a as usize as u32,
+            pointers.b as usize as u32,
+            p.stride_a as u32,
+            p.stride_b as u32,
+        ]);
+    }
+}
+
 impl<A: Copy, C: Stored> Product<A, C> {
     /// The calling workgroup's product. In a group, the product [may have no tile](Self::has_tile) for the workgroup.
     ///
@@ -69,10 +90,13 @@ impl<A: Copy, C: Stored> Product<A, C> {
     ) -> Self {
         let workgroup = arch::workgroup();
         let is_group = kernel.computes_groups() && parameters.options.is_group();
+        // Before the branch: behind it, they would be waited for once more.
+        at_once(kernel, &pointers, &parameters);
         let (parameters, batch, distance_bias) = if is_group {
             let group = pointers.workspace.cast::<GroupMember>();
             // SAFETY: a group has a member for each workgroup along z.
             let member = unsafe { group.add(workgroup.z as usize).read() };
+            at_once(kernel, &pointers, &member.parameters);
             (member.parameters, 1, member.distance_bias as usize)
         } else {
             (parameters, workgroup.z, 0)
@@ -85,23 +109,6 @@ impl<A: Copy, C: Stored> Product<A, C> {
             scale_b,
             ..
         } = pointers;
-        if matches!(kernel.order, TileOrder::Linear) {
-            let p = &parameters;
-            arch::at_once([
-                p.m,
-                p.n,
-                p.k,
-                p.lda,
-                p.ldb,
-                p.ldc,
-                p.order,
-                p.parts,
-                a as usize as u32,
-                b as usize as u32,
-                p.stride_a as u32,
-                p.stride_b as u32,
-            ]);
-        }
         let skip = batch as usize;
         let product = Self {
             pointers: Pointers {
