@@ -162,7 +162,7 @@ impl<T> Operand<T> {
     }
 
     /// Whether [`TileLoader::load_within`] can load the operand: it has a whole unit in the direction in which elements are
-    /// contiguous. Uniform.
+    /// contiguous, and a tile's offsets fit in 32 bits. Uniform.
     #[inline(always)]
     pub fn has_a_unit(&self) -> bool {
         let per_unit = (UNIT_BYTES / size_of::<T>()) as u32;
@@ -171,7 +171,7 @@ impl<T> Operand<T> {
         } else {
             self.before + self.rows
         };
-        extent >= per_unit
+        extent >= per_unit && self.is_near()
     }
 
     /// At most the first `rows` rows of the operand.
@@ -435,13 +435,13 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     }
 
     /// Loads the share of the tile at `k`, which may end outside the operand: elements outside along k are 0. (Elements of
-    /// rows outside are any; no product of them is stored.)
+    /// rows outside are any; no product of them is stored.) `k` may be a tile behind the last one.
     ///
     /// A unit that would end outside is loaded from where it fits. The caller [shifts](Unshifted::shifted) it when all loads
     /// have been issued.
     ///
     /// # Safety
-    /// The operand [has a unit](Operand::has_a_unit).
+    /// The share is of this operand, which [has a unit](Operand::has_a_unit).
     #[inline(always)]
     pub unsafe fn load_within(
         &self,
@@ -450,44 +450,49 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         threads: usize,
         k: u32,
     ) -> Unshifted<V> {
-        let (per_unit, strides) = (Self::PER_UNIT as u32, operand.strides);
+        let (per_unit, bytes) = (Self::PER_UNIT as u32, size_of::<T>() as u32);
         let mut units = V::splat(Unit::splat(0));
         let mut shifts = V::splat(0);
+        // The last block of rows may have fewer than a unit: it begins with rows before it.
+        let last_block = (operand.rows - 1) / per_unit * per_unit;
+        let missing_rows = operand.rows.wrapping_neg() % per_unit;
+        let first_k = if self.along_k {
+            k
+        } else {
+            k.min(operand.k - 1)
+        };
+        let first = operand.strides.offset(0, first_k);
+        let base = operand.start.wrapping_add(first);
         for i in 0..V::LEN {
-            let (row, first_k);
-            if self.along_k {
-                let number = thread + (i * threads) as u32;
-                row = number / L::ROW_UNITS as u32;
-                first_k = k + number % L::ROW_UNITS as u32 * per_unit;
+            let (offset, back, shift) = if self.along_k {
+                let unit_k = k + thread % L::ROW_UNITS as u32 * per_unit;
+                let outside = unit_k.saturating_sub(operand.k - per_unit);
+                (self.offsets[i], outside, outside)
             } else {
                 let (block, group) = Self::block(thread, threads);
-                row = block * per_unit;
-                first_k = k + group * V::LEN as u32 + i as u32;
-            }
-            let (row, first_k, shift) = if self.along_k {
-                let from = first_k.min(operand.k - per_unit);
-                (row.min(operand.rows - 1) as i32, from, first_k - from)
-            } else {
-                // Tiles are small: of the rows, only those of the tile matter.
-                let rows = operand.rows.min(1 << 16) as i32;
-                let from = (row as i32).min(rows - per_unit as i32);
-                let shift = if first_k < operand.k {
-                    (row as i32 - from) as u32
+                let row = block * per_unit;
+                let missing = if row >= last_block { missing_rows } else { 0 };
+                let unit_k = k + group * V::LEN as u32 + i as u32;
+                if unit_k < operand.k {
+                    (self.offsets[i], missing, missing)
                 } else {
-                    per_unit
-                };
-                (from, first_k.min(operand.k - 1), shift)
+                    (row.min(last_block) * bytes, missing, per_unit)
+                }
             };
             shifts[i] = shift;
-            let unit = operand
-                .start
-                .wrapping_offset(row as isize * strides.row as isize)
-                .wrapping_add(first_k as usize * strides.column);
+            // Offsets are not negative.
+            let offset = offset + (Self::MOST_BACK - back * bytes);
+            let unit = base
+                .wrapping_byte_sub(Self::MOST_BACK as usize)
+                .wrapping_byte_add(crate::opaque(offset) as usize);
             // SAFETY: the unit is in the operand, which has at least one. Alignment as in `load`.
             units[i] = unsafe { unit.cast::<Unit>().read_unaligned() };
         }
         Unshifted { units, shifts }
     }
+
+    /// The most bytes that a unit begins before its place: two tiles along k.
+    const MOST_BACK: u32 = 2 * L::ROW_BYTES as u32;
 
     /// Advances by `tiles` tiles along k.
     #[inline(always)]
