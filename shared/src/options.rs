@@ -155,6 +155,11 @@ impl Options {
         operation(self.0 >> 4)
     }
 
+    /// Whether the product is stored without a bias, an epilogue, or another type of C than the kernel's.
+    pub const fn stores_sums(self) -> bool {
+        self.0 & (0b11 << 2 | 0b111 << 7 | 0b11 << 10) == 0
+    }
+
     /// The operation on the result.
     pub const fn epilogue(self) -> FragmentOp {
         operation(self.0 >> 7)
@@ -244,6 +249,10 @@ mod tests {
                                 (a, b)
                             );
                             assert_eq!(options.bias(), bias);
+                            let stores_sums = bias == Bias::None
+                                && epilogue == FragmentOp::None
+                                && output == OutputType::OfKernel;
+                            assert_eq!(options.stores_sums(), stores_sums);
                             assert_eq!(
                                 (options.prologue(), options.epilogue()),
                                 (prologue, epilogue)

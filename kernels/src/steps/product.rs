@@ -331,10 +331,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
     #[inline(always)]
     pub(super) fn plain_factor(&self) -> Option<C::Sum> {
         let p = &self.parameters;
-        let is_plain = factor::<C::Sum>(p.beta) == C::Sum::ZERO
-            && p.options.bias() == Bias::None
-            && p.options.epilogue() == FragmentOp::None
-            && self.output() == OutputType::OfKernel;
+        let is_plain = factor::<C::Sum>(p.beta) == C::Sum::ZERO && p.options.stores_sums();
         is_plain.then(|| factor(p.alpha))
     }
 

@@ -275,12 +275,10 @@ impl Stored for Bf16 {
     fn store(sum: f32) -> Self {
         let bits = sum.to_bits();
         let tie_to_even = 0x7fff + (bits >> 16 & 1);
-        let rounded = if sum.is_nan() {
-            bits | 0x40_0000
-        } else {
-            bits.wrapping_add(tie_to_even)
-        };
-        Self((rounded >> 16) as u16)
+        let (quiet, rounded) = (bits | 0x40_0000, bits.wrapping_add(tie_to_even));
+        // A branch would take longer than both results.
+        let result = core::hint::select_unpredictable(sum.is_nan(), quiet, rounded);
+        Self((result >> 16) as u16)
     }
 }
 
