@@ -747,5 +747,7 @@ mod tests {
         assert!(has(0, 1, 8, Strides::new(8, false)));
         assert!(!has(0, 7, 9, Strides::new(7, true)));
         assert!(has(7, 1, 1, Strides::new(8, true)));
+        let far = 1 << 24;
+        assert!(!has(0, 9, 8, Strides::new(far, false)), "far apart");
     }
 }
