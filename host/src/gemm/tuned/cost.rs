@@ -55,8 +55,8 @@ impl Line {
     }
 }
 
-/// Cycles that grow with the steps of a workgroup. The first steps cost less than the others: they load what nothing waits
-/// for, or leave parts of the main loop out.
+/// Cycles that grow with the steps of a workgroup. A few steps cost less than steps of a long loop: they are loaded at once,
+/// and small tiles wait only once for all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Steps {
     /// Of one step.
@@ -125,8 +125,7 @@ impl Cost {
         if count == 0 {
             return 0.0;
         }
-        let resident = self.resident.max(1);
-        let at_once = u64::from(tiles.compute_units) * u64::from(resident);
+        let at_once = self.at_once(tiles);
         let steps = f64::from(tiles.steps);
         // Steps of the longest workgroup.
         let mut longest = steps;
@@ -169,7 +168,7 @@ impl Cost {
         let batches = count.div_ceil(at_once) as f64;
         // The workgroups of the first batch reach the end of k together, those of later batches while others multiply.
         let first = count.div_ceil(tiles.compute_units.into());
-        let ends = first.min(resident.into()) as f64 + batches - 1.0;
+        let ends = first.min(self.resident.max(1).into()) as f64 + batches - 1.0;
         // An only step that is not whole costs no more than a whole one: all of it is loaded at once.
         let tail = match tiles.has_tail && longest > 1.0 {
             true => self.tail * ends,
@@ -185,10 +184,14 @@ impl Cost {
         cycles + tail + edge
     }
 
+    /// Workgroups that run at once on a full GPU.
+    fn at_once(&self, tiles: &Tiles) -> u64 {
+        u64::from(tiles.compute_units) * u64::from(self.resident.max(1))
+    }
+
     /// The factor of a step for the alignment of lines. On a GPU that is not full, less is loaded at once.
     fn straddling(&self, tiles: &Tiles, workgroups: u64) -> f64 {
-        let at_once = u64::from(tiles.compute_units) * u64::from(self.resident.max(1));
-        let load = (workgroups as f64 / at_once as f64).min(1.0);
+        let load = (workgroups as f64 / self.at_once(tiles) as f64).min(1.0);
         match tiles.is_aligned {
             true => 1.0,
             false => 1.0 + (self.straddle - 1.0).max(0.0) * load,
@@ -197,7 +200,7 @@ impl Cost {
 
     /// Into how many parts a kernel with [`Reduction::SplitK`] divides k best, and the cycles.
     pub fn best_parts(&self, tiles: &Tiles) -> (u32, f64) {
-        let at_once = u64::from(tiles.compute_units) * u64::from(self.resident.max(1));
+        let at_once = self.at_once(tiles);
         let filling = (2 * at_once).div_ceil(tiles.count().max(1));
         // At most `MOST_PARTS`.
         let most = filling.min(tiles.steps.min(MOST_PARTS).into()).max(1) as u32;
@@ -246,7 +249,7 @@ impl Cost {
 
     /// How much longer a step takes than that of tiles that are nearly a square, as a factor.
     fn spread(&self, tiles: &Tiles, workgroups: u64, parts: u32) -> f64 {
-        let at_once = u64::from(tiles.compute_units) * u64::from(self.resident.max(1));
+        let at_once = self.at_once(tiles);
         let running = workgroups.min(at_once);
         // The parts of a tile share nothing.
         let of_part = (running / u64::from(parts)).max(1);
