@@ -11,7 +11,7 @@ use ferrowave_gpu::{Family, Gpu, GpuLimits, Occupancy};
 use ferrowave_kernel_build::{Disassembled, disassemble};
 use ferrowave_shared::{
     CATALOGUE, ElementTypes, Kernel, Variant,
-    catalogue::{Access, Unit},
+    catalogue::{Access, Reduction, Unit},
 };
 
 /// A built kernel.
@@ -290,7 +290,7 @@ fn no_kernel_spills_or_leaves_its_address_space() {
                 .map(Option::unwrap_or_default);
             assert_eq!(vectors, 0, "{} on {gpu}", metadata.name);
             let keeps_scalars_in_lanes = Kernel::by_symbol(&metadata.name)
-                .is_some_and(|kernel| matches!(kernel.variant, Variant::SplitK | Variant::StreamK));
+                .is_some_and(|kernel| kernel.reduction != Reduction::None);
             assert!(
                 scalars == 0 || keeps_scalars_in_lanes,
                 "{} on {gpu}",
@@ -322,8 +322,8 @@ fn only_loads_to_lds_use_m0() {
     }
 }
 
-/// stream_k keeps scalars in lanes of a vector register around its loop over tiles, and split_k on gfx908 two in i8, but
-/// must not fetch any in the loop along k.
+/// Kernels that divide k keep scalars in lanes of a vector register, stream_k around its loop over tiles and split_k one to
+/// five of them, but must not fetch any in the loop along k.
 #[test]
 fn main_loops_fetch_no_spilled_scalars() {
     for built in ALL_BUILT.iter() {
