@@ -189,7 +189,7 @@ fn a_table_is_continued() {
     assert!(!refused.status.success());
     let said = text(&refused.stderr);
     assert!(
-        said.contains("line 1 of the table: 1 numbers, but there are 17 columns"),
+        said.contains("line 1 of the table: 1 numbers, but there are 24 columns"),
         "{said}"
     );
 }
