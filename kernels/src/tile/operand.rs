@@ -435,13 +435,13 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     }
 
     /// Loads the share of the tile at `k`, which may end outside the operand: elements outside along k are 0. (Elements of
-    /// rows outside are any; no product of them is stored.) `k` may be a tile behind the last one.
+    /// rows outside are any; no product of them is stored.)
     ///
     /// A unit that would end outside is loaded from where it fits. The caller [shifts](Unshifted::shifted) it when all loads
     /// have been issued.
     ///
     /// # Safety
-    /// The share is of this operand, which [has a unit](Operand::has_a_unit).
+    /// The share is of this operand, which [has a unit](Operand::has_a_unit) and an element at `k`.
     #[inline(always)]
     pub unsafe fn load_within(
         &self,
@@ -453,15 +453,8 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         let (per_unit, bytes) = (Self::PER_UNIT as u32, size_of::<T>() as u32);
         let mut units = V::splat(Unit::splat(0));
         let mut shifts = V::splat(0);
-        // The last block of rows may have fewer than a unit: it begins with rows before it.
         let last_block = (operand.rows - 1) / per_unit * per_unit;
-        let missing_rows = operand.rows.wrapping_neg() % per_unit;
-        let first_k = if self.along_k {
-            k
-        } else {
-            k.min(operand.k - 1)
-        };
-        let first = operand.strides.offset(0, first_k);
+        let first = operand.strides.offset(0, k);
         let base = operand.start.wrapping_add(first);
         for i in 0..V::LEN {
             let (offset, back, shift) = if self.along_k {
@@ -470,13 +463,14 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
                 (self.offsets[i], outside, outside)
             } else {
                 let (block, group) = Self::block(thread, threads);
-                let row = block * per_unit;
-                let missing = if row >= last_block { missing_rows } else { 0 };
+                let row = (block * per_unit).min(last_block);
+                // The last block may have fewer rows than a unit, which then begins with rows before it.
+                let missing = (row + per_unit).saturating_sub(operand.rows);
                 let unit_k = k + group * V::LEN as u32 + i as u32;
                 if unit_k < operand.k {
                     (self.offsets[i], missing, missing)
                 } else {
-                    (row.min(last_block) * bytes, missing, per_unit)
+                    (row * bytes, missing, per_unit)
                 }
             };
             shifts[i] = shift;
@@ -491,8 +485,8 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         Unshifted { units, shifts }
     }
 
-    /// The most bytes that a unit begins before its place: two tiles along k.
-    const MOST_BACK: u32 = 2 * L::ROW_BYTES as u32;
+    /// No unit begins as many bytes before its place: a tile along k.
+    const MOST_BACK: u32 = L::ROW_BYTES as u32;
 
     /// Advances by `tiles` tiles along k.
     #[inline(always)]
