@@ -58,7 +58,7 @@ impl Member {
             Source::of_bytes(b, types.input).skip(self.lead),
             Target::of_bytes(&mut self.c, types.output).skip(self.lead),
         )
-        .with_bias(Source::of_bytes(bias, types.output).skip(self.lead));
+        .with_bias(Source::of_bytes(bias, types.bias()).skip(self.lead));
         (self.problem, operands)
     }
 
@@ -91,6 +91,10 @@ fn every_kernel_computes_groups_of_all_products() {
                         let request = Request {
                             batch: 1,
                             types: case.request.types.with_output(output),
+                            output_scale: match output.is_float8() {
+                                true => 1.0 / 65536.0,
+                                false => 1.0,
+                            },
                             ..case.request
                         };
                         Member::new(&gemm, request, case.lead, case.seed)

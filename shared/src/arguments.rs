@@ -2,15 +2,15 @@
 
 use crate::Options;
 
-/// The whole kernel argument segment: five device addresses, then [`GemmParameters`].
+/// The whole kernel argument segment: six device addresses, then [`GemmParameters`].
 ///
-/// On the device these are six arguments: five pointers and the parameters by value. The pointers
+/// On the device these are seven arguments: six pointers and the parameters by value. The pointers
 /// stay outside the struct so that the code object's metadata lists them as global buffers, and
 /// because they are not addresses on the host.
 ///
 /// ```
 /// # use ferrowave_shared::GemmArguments;
-/// assert_eq!(size_of::<GemmArguments>(), 136);
+/// assert_eq!(size_of::<GemmArguments>(), 152);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
@@ -22,12 +22,17 @@ pub struct GemmArguments {
     pub b: u64,
     /// Device address of C's first element.
     pub c: u64,
-    /// Device address of the bias vector, of C's element type; not read when the options have no
-    /// bias.
+    /// Device address of the bias vector, of C's element type, or of the kernel's if that is [`OutputType::Float8`]; not read
+    /// when the options have no bias.
+    ///
+    /// [`OutputType::Float8`]: crate::OutputType::Float8
     pub bias: u64,
     /// Device address of the workspace of a kernel that divides k, or of a group's [`GroupMember`]s
     /// ([`Options::is_group`]); else not accessed.
     pub workspace: u64,
+    /// Device address of a binary32, not negative, that becomes the largest of itself and the magnitudes of all results if
+    /// the options [have it](Options::has_amax). A NaN counts as larger than every number. Else not accessed.
+    pub amax: u64,
     /// The problem.
     pub parameters: GemmParameters,
 }
@@ -39,7 +44,7 @@ pub struct GemmArguments {
 ///
 /// ```
 /// # use ferrowave_shared::ScaledGemmArguments;
-/// assert_eq!(size_of::<ScaledGemmArguments>(), 168);
+/// assert_eq!(size_of::<ScaledGemmArguments>(), 184);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
@@ -121,6 +126,10 @@ pub struct GemmParameters {
     /// which the hardware distributes workgroups round-robin, as `rows << 16 | xcds`, each from 1 to
     /// 65535. See [`TileOrder`](crate::tile::TileOrder).
     pub order: u32,
+    /// Factor of the results before they are converted to [`OutputType::Float8`]; else not read.
+    ///
+    /// [`OutputType::Float8`]: crate::OutputType::Float8
+    pub output_scale: f64,
 }
 
 /// A product of a group ([`Options::is_group`]).
@@ -133,6 +142,8 @@ pub struct GroupMember {
     pub parameters: GemmParameters,
     /// The distance of the bias, likewise.
     pub distance_bias: u64,
+    /// The distance of the largest magnitude, likewise.
+    pub distance_amax: u64,
 }
 
 /// The largest extent and leading dimension: a tile that starts below it ends below 2³².
@@ -148,7 +159,8 @@ mod tests {
     fn the_layout_is_the_c_layout_without_padding() {
         assert_eq!(offset_of!(GemmArguments, b), 8);
         assert_eq!(offset_of!(GemmArguments, c), 16);
-        assert_eq!(offset_of!(GemmArguments, parameters), 40);
+        assert_eq!(offset_of!(GemmArguments, amax), 40);
+        assert_eq!(offset_of!(GemmArguments, parameters), 48);
         assert_eq!(offset_of!(GemmParameters, options), 24);
         assert_eq!(offset_of!(GemmParameters, alpha), 32);
         assert_eq!(offset_of!(GemmParameters, beta), 40);
@@ -159,11 +171,12 @@ mod tests {
         assert_eq!(offset_of!(GemmParameters, stride_c), 80);
         assert_eq!(offset_of!(GemmParameters, parts), 88);
         assert_eq!(offset_of!(GemmParameters, order), 92);
-        assert_eq!(size_of::<GemmParameters>(), 96);
-        assert_eq!(offset_of!(GroupMember, distance_bias), 96);
-        assert_eq!(size_of::<GroupMember>(), 104);
+        assert_eq!(offset_of!(GemmParameters, output_scale), 96);
+        assert_eq!(size_of::<GemmParameters>(), 104);
+        assert_eq!(offset_of!(GroupMember, distance_bias), 104);
+        assert_eq!(size_of::<GroupMember>(), 120);
         assert_eq!(align_of::<GemmArguments>(), 8);
-        assert_eq!(offset_of!(ScaledGemmArguments, scale_a), 136);
-        assert_eq!(offset_of!(ScaledGemmArguments, scales), 152);
+        assert_eq!(offset_of!(ScaledGemmArguments, scale_a), 152);
+        assert_eq!(offset_of!(ScaledGemmArguments, scales), 168);
     }
 }

@@ -84,6 +84,11 @@ impl ElementType {
         }
     }
 
+    /// Whether it is a float of 8 bits without a scale.
+    pub const fn is_float8(self) -> bool {
+        matches!(self, Self::Fp8 | Self::Fp8Fnuz | Self::Bf8)
+    }
+
     /// Whether [`SCALE_BLOCK`] elements along k share a scale of type [`ElementType::E8m0`].
     pub const fn is_scaled(self) -> bool {
         matches!(self, Self::Mxfp8 | Self::Mxfp4)
@@ -168,11 +173,21 @@ impl ElementTypes {
             F32 | ElementType::Xf32 | ElementType::Mxfp4 => &[F32],
             F64 => &[F64],
             ElementType::I8 => &[I32],
-            ElementType::Fp8 | ElementType::Fp8Fnuz | ElementType::Bf8 | ElementType::Mxfp8 => {
-                &[F32, F16, Bf16]
-            }
+            // Elements of MXFP8 are of this type, too; C has no scales of blocks.
+            ElementType::Fp8 | ElementType::Mxfp8 => &[F32, F16, Bf16, ElementType::Fp8],
+            ElementType::Fp8Fnuz => &[F32, F16, Bf16, ElementType::Fp8Fnuz],
+            ElementType::Bf8 => &[F32, F16, Bf16, ElementType::Bf8],
             // No kernels multiply these.
             I32 | ElementType::E8m0 => &[],
+        }
+    }
+
+    /// The type of the bias: that of C, or that of the sums if C is of 8-bit floats.
+    pub const fn bias(self) -> ElementType {
+        if self.output.is_float8() {
+            self.accumulator
+        } else {
+            self.output
         }
     }
 

@@ -48,6 +48,10 @@ pub enum OutputType {
     F16 = 2,
     /// bfloat16.
     Bf16 = 3,
+    /// The 8-bit float of A's and B's elements. Results are [scaled] and saturate; the bias is in the kernel's type.
+    ///
+    /// [scaled]: crate::GemmParameters::output_scale
+    Float8 = 4,
 }
 
 /// What a launch computes beyond the plain product of row-major matrices, packed into 32 bits:
@@ -64,9 +68,10 @@ pub enum OutputType {
 /// | 2, 3 | [`Bias`] |
 /// | 4 to 6 | the prologue, a [`FragmentOp`] |
 /// | 7 to 9 | the epilogue, a [`FragmentOp`] |
-/// | 10, 11 | [`OutputType`] |
-/// | 12 | the launch computes a [group](Options::is_group) |
-/// | 13 | a [gate](Options::is_gate) |
+/// | 10 to 12 | [`OutputType`] |
+/// | 13 | the launch computes a [group](Options::is_group) |
+/// | 14 | a [gate](Options::is_gate) |
+/// | 15 | the [largest magnitude](Options::has_amax) of the results |
 ///
 /// ```
 /// use ferrowave_shared::{Bias, FragmentOp, Options};
@@ -116,19 +121,25 @@ impl Options {
     /// With this type of C's elements and of the bias.
     #[must_use]
     pub const fn with_output(self, output: OutputType) -> Self {
-        Self(self.0 & !(0b11 << 10) | (output as u32) << 10)
+        Self(self.0 & !(0b111 << 10) | (output as u32) << 10)
     }
 
     /// With or without a [group](Self::is_group).
     #[must_use]
     pub const fn with_group(self, group: bool) -> Self {
-        Self(self.0 & !(1 << 12) | (group as u32) << 12)
+        Self(self.0 & !(1 << 13) | (group as u32) << 13)
     }
 
     /// With or without a [gate](Self::is_gate).
     #[must_use]
     pub const fn with_gate(self, gate: bool) -> Self {
-        Self(self.0 & !(1 << 13) | (gate as u32) << 13)
+        Self(self.0 & !(1 << 14) | (gate as u32) << 14)
+    }
+
+    /// With or without the [largest magnitude](Self::has_amax).
+    #[must_use]
+    pub const fn with_amax(self, amax: bool) -> Self {
+        Self(self.0 & !(1 << 15) | (amax as u32) << 15)
     }
 
     /// Whether A is column-major: element `(i, p)` at `p · lda + i`.
@@ -157,7 +168,7 @@ impl Options {
 
     /// Whether the product is stored without a bias, an epilogue, or another type of C than the kernel's.
     pub const fn stores_sums(self) -> bool {
-        self.0 & (0b11 << 2 | 0b111 << 7 | 0b11 << 10) == 0
+        self.0 & (0b11 << 2 | 0b111 << 7 | 0b111 << 10) == 0
     }
 
     /// The operation on the result.
@@ -169,20 +180,27 @@ impl Options {
     /// [`GroupMember`](crate::GroupMember)s, one for each product. The grid has as many workgroups along x as the largest product
     /// has tiles.
     pub const fn is_group(self) -> bool {
-        self.0 >> 12 & 1 != 0
+        self.0 >> 13 & 1 != 0
     }
 
     /// Whether the scaled old C is multiplied by the result instead of added before the epilogue.
     pub const fn is_gate(self) -> bool {
-        self.0 >> 13 & 1 != 0
+        self.0 >> 14 & 1 != 0
+    }
+
+    /// Whether the launch raises [`GemmArguments::amax`](crate::GemmArguments::amax) to the largest magnitude of its results,
+    /// before they are scaled and converted. Only with [`OutputType::Float8`].
+    pub const fn has_amax(self) -> bool {
+        self.0 >> 15 & 1 != 0
     }
 
     /// The type of C's elements and of the bias.
     pub const fn output(self) -> OutputType {
-        match self.0 >> 10 & 0b11 {
+        match self.0 >> 10 & 0b111 {
             1 => OutputType::F32,
             2 => OutputType::F16,
             3 => OutputType::Bf16,
+            4 => OutputType::Float8,
             _ => OutputType::OfKernel,
         }
     }
@@ -218,6 +236,7 @@ mod tests {
             OutputType::F32,
             OutputType::F16,
             OutputType::Bf16,
+            OutputType::Float8,
         ];
         for a in [false, true] {
             for b in [false, true] {
@@ -239,9 +258,12 @@ mod tests {
                                 .with_output(OutputType::F32)
                                 .with_output(output)
                                 .with_group(a)
-                                .with_gate(b);
+                                .with_gate(b)
+                                .with_amax(a);
                             assert_eq!((options.output(), options.is_group()), (output, a));
                             assert_eq!(options.is_gate(), b);
+                            assert_eq!(options.has_amax(), a);
+                            assert!(!options.with_amax(false).has_amax());
                             assert!(!options.with_gate(false).is_gate());
                             assert!(!options.with_group(false).is_group());
                             assert_eq!(

@@ -21,6 +21,8 @@ pub(crate) struct Outcome {
     pub(crate) verdict: Verdict,
     /// Time between HIP events around the launches: the GPU's time, or the emulator's wall clock.
     pub(crate) kernel_time: Duration,
+    /// The largest magnitude of the results before they were scaled, for 8-bit floats.
+    pub(crate) amax: Option<f32>,
     /// Host time of uploads, launches and download together.
     pub(crate) wall_time: Duration,
 }
@@ -67,6 +69,8 @@ pub(crate) struct Product<'a> {
     bias: DeviceBuffer<u8>,
     scales: Option<[DeviceBuffer<u8>; 2]>,
     c: DeviceBuffer<u8>,
+    /// For 8-bit floats.
+    amax: Option<DeviceBuffer<f32>>,
 }
 
 impl<'a> Product<'a> {
@@ -87,6 +91,10 @@ impl<'a> Product<'a> {
                 None => None,
             },
             c: upload(&inputs.c)?,
+            amax: match reference.problem().types().output.is_float8() {
+                true => Some(gemm.context().upload(&[0.0]).map_err(Failure::failed)?),
+                false => None,
+            },
             reference,
         })
     }
@@ -119,8 +127,12 @@ impl<'a> Product<'a> {
             Source::of_bytes(&self.b, types.input),
             Target::of_bytes(&mut self.c, types.output),
         )
-        .with_bias(Source::of_bytes(&self.bias, types.output));
-        with_scales(operands, self.scales.as_ref())
+        .with_bias(Source::of_bytes(&self.bias, types.bias()));
+        let operands = with_scales(operands, self.scales.as_ref());
+        match &mut self.amax {
+            Some(amax) => operands.with_amax(amax),
+            None => operands,
+        }
     }
 
     /// Compares the result with the reference. Only the first run's result is the product: later runs start from its C.
@@ -169,14 +181,14 @@ pub(crate) fn run_unset(gemm: &Gemm, plan: &Plan) -> Result<(), Failure> {
     };
     let a = matrix(problem.a().span(), types.input)?;
     let b = matrix(problem.b().span(), types.input)?;
-    let bias = matrix(problem.bias_length().into(), types.output)?;
+    let bias = matrix(problem.bias_length().into(), types.bias())?;
     let mut c = matrix(problem.c().span(), types.output)?;
     let operands = Operands::new(
         Source::of_bytes(&a, types.input),
         Source::of_bytes(&b, types.input),
         Target::of_bytes(&mut c, types.output),
     )
-    .with_bias(Source::of_bytes(&bias, types.output));
+    .with_bias(Source::of_bytes(&bias, types.bias()));
     let ran = gemm.run_plan(plan, with_scales(operands, scales.as_ref()));
     ran.map(|_| ()).map_err(Failure::failed)
 }
@@ -193,10 +205,13 @@ pub(crate) fn compute(
     let mut product = Product::new(gemm, reference)?;
     let kernel_time = product.run_plan(plan)?;
     let output = product.output()?;
+    let amax = product.amax.as_ref().map(DeviceBuffer::to_vec).transpose();
+    let amax = amax.map_err(Failure::failed)?;
     let wall_time = started.elapsed();
     Ok(Outcome {
         verdict: product.reference.verify(&output),
         kernel_time,
+        amax: amax.map(|element| element[0]),
         wall_time,
     })
 }

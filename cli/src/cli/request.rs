@@ -29,7 +29,7 @@ impl TypeOption {
 #[derive(Debug, Args)]
 pub(crate) struct ProductOptions {
     /// Type of C and of the bias, if it is not the default of --type: f32 for f16 and bf16; f16 or bf16 for fp8, bf8 and
-    /// mxfp8.
+    /// mxfp8; fp8 for fp8 and mxfp8, bf8 for bf8, then with a bias of f32.
     #[arg(long, value_name = "TYPE", value_parser = output_type)]
     output_type: Option<ElementType>,
     /// Layout of A and B in memory: N is row-major, T column-major [default: NN; NT for mxfp8 and mxfp4, which have no
@@ -55,6 +55,9 @@ pub(crate) struct ProductOptions {
     /// the epilogue this is SwiGLU. Needs a --beta other than 0.
     #[arg(long)]
     gate: bool,
+    /// Factor of the result before it is stored in 8-bit floats, where numbers saturate.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor, allow_hyphen_values = true)]
+    output_scale: f64,
     /// Number of products.
     #[arg(long, default_value_t = 1, value_parser = extent)]
     batch: i64,
@@ -85,7 +88,12 @@ impl ProductOptions {
             epilogue: self.epilogue,
             gate: self.gate,
             batch: self.batch,
+            output_scale: self.output_scale,
             types: match self.output_type {
+                // In the GPU's encoding.
+                Some(ElementType::Fp8) if types.input == ElementType::Fp8Fnuz => {
+                    types.with_output(ElementType::Fp8Fnuz)
+                }
                 Some(output) => types.with_output(output),
                 None => types,
             },
@@ -112,11 +120,13 @@ fn output_type(text: &str) -> Result<ElementType, String> {
         ElementType::F32,
         ElementType::F16,
         ElementType::Bf16,
+        ElementType::Fp8,
+        ElementType::Bf8,
         ElementType::F64,
         ElementType::I32,
     ];
     let known = types.into_iter().find(|element| element.name() == text);
-    known.ok_or_else(|| "expected f32, f16, bf16, f64 or i32".to_owned())
+    known.ok_or_else(|| "expected f32, f16, bf16, fp8, bf8, f64 or i32".to_owned())
 }
 
 /// A factor. `1e400` is none: it would be read as an infinity.

@@ -83,6 +83,10 @@ struct Report<'a> {
     prologue: String,
     epilogue: String,
     gate: bool,
+    output_scale: f64,
+    /// The largest magnitude of the results before they are scaled and stored in 8-bit floats; null for other types of C, and
+    /// if it is not finite.
+    amax: Option<f32>,
     seed: u64,
     passed: bool,
     /// ‖out − ref‖ / ‖ref‖ over the elements whose reference is finite; null if there is none.
@@ -179,6 +183,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         prologue: request.prologue.to_string(),
         epilogue: request.epilogue.to_string(),
         gate: request.gate,
+        output_scale: request.output_scale,
+        amax: outcome.amax,
         seed: options.seed,
         passed: outcome.verdict.passed(),
         relative_error: outcome.verdict.relative_error,
@@ -231,6 +237,12 @@ fn text(report: &Report<'_>) -> String {
         text += &format!(
             "{bias}, prologue {}, epilogue {}{gate}\n",
             report.prologue, report.epilogue
+        );
+    }
+    if let Some(amax) = report.amax {
+        text += &format!(
+            "output scale     {}; the largest magnitude before it is {amax:e}\n",
+            report.output_scale
         );
     }
     text += &match report.relative_error {

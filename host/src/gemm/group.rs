@@ -203,6 +203,8 @@ pub(super) struct GroupPlan {
     pub(super) members: Vec<GroupMember>,
     /// Where the matrices of the first member are.
     first: Addresses,
+    /// Where the largest magnitudes of all products are; 0 if they are not asked for.
+    pub(super) amax: Vec<u64>,
     /// Tiles of the largest product: workgroups along x.
     pub(super) tiles: u32,
 }
@@ -222,6 +224,7 @@ impl GroupPlan {
             kernel,
             members: Vec::new(),
             first: Addresses::default(),
+            amax: Vec::new(),
             tiles: 0,
         };
         for (number, (problem, operands)) in products.iter().enumerate() {
@@ -241,6 +244,7 @@ impl GroupPlan {
             if tiles > max.into() {
                 return Err(GroupError::TooLarge { number, tiles, max });
             }
+            group.amax.push(addresses.amax);
             if tiles == 0 || problem.batch() == 0 {
                 continue;
             }
@@ -262,6 +266,7 @@ impl GroupPlan {
             c: self.first.c,
             bias: self.first.bias,
             workspace: address,
+            amax: self.first.amax,
             parameters: first.parameters,
         }
     }
@@ -282,7 +287,10 @@ fn member(
     let parameters = problem.parameters();
     GroupMember {
         parameters: GemmParameters {
-            options: parameters.options.with_group(true),
+            options: parameters
+                .options
+                .with_group(true)
+                .with_amax(addresses.amax != 0),
             stride_a: elements(addresses.a, first.a, types.input),
             stride_b: elements(addresses.b, first.b, types.input),
             stride_c: elements(addresses.c, first.c, types.output),
@@ -290,6 +298,7 @@ fn member(
             order: GROUP_ROWS << 16 | machine.xcds,
             ..parameters
         },
-        distance_bias: elements(addresses.bias, first.bias, types.output),
+        distance_bias: elements(addresses.bias, first.bias, types.bias()),
+        distance_amax: elements(addresses.amax, first.amax, types.accumulator),
     }
 }

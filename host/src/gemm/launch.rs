@@ -144,6 +144,8 @@ impl Gemm {
             plan.check_addresses(&operands.addresses())?;
             addresses.push(operands.addresses());
         }
+        let amax = addresses.iter().map(|addresses| addresses.amax);
+        self.clear(amax)?;
         let bytes = plan.workspace_bytes().ok_or(GemmError::NoAddresses)?;
         let kernel = self.module.kernel(plan.kernel().symbol)?;
         let mut buffer = self
@@ -172,9 +174,20 @@ impl Gemm {
         Ok(self.end.duration_since(&self.start)?)
     }
 
+    /// Sets largest magnitudes at these addresses to 0, if they are not null.
+    fn clear(&self, amax: impl Iterator<Item = u64>) -> Result<(), GemmError> {
+        let api = self.context.bind()?;
+        for address in amax.filter(|&address| address != 0) {
+            // SAFETY: it is the address of an element of 4 bytes that is borrowed mutably.
+            unsafe { api.fill_u32(address, 0, 1) }?;
+        }
+        Ok(())
+    }
+
     /// Runs the launches of a group, whose operands live until it returns, and waits. Returns the time between HIP events
     /// around them.
     pub(super) fn launch_group(&self, group: &GroupPlan) -> Result<Duration, GemmError> {
+        self.clear(group.amax.iter().copied())?;
         if group.members.is_empty() {
             return Ok(Duration::ZERO);
         }

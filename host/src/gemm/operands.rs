@@ -146,6 +146,7 @@ pub struct Operands<'a> {
     c: Target<'a>,
     bias: Option<Source<'a>>,
     scales: Option<[Source<'a>; 2]>,
+    amax: Option<Target<'a>>,
 }
 
 impl<'a> Operands<'a> {
@@ -161,6 +162,7 @@ impl<'a> Operands<'a> {
             c: c.into(),
             bias: None,
             scales: None,
+            amax: None,
         }
     }
 
@@ -183,6 +185,16 @@ impl<'a> Operands<'a> {
         }
     }
 
+    /// Adds an element in f32 that becomes the largest magnitude of the results, before they are scaled and stored as 8-bit
+    /// floats: that of all products of a batch, or of a run of several. A NaN counts as larger than every number.
+    #[must_use]
+    pub fn with_amax(self, amax: impl Into<Target<'a>>) -> Self {
+        Self {
+            amax: Some(amax.into()),
+            ..self
+        }
+    }
+
     /// The same matrices, borrowed from these.
     pub fn reborrow(&mut self) -> Operands<'_> {
         Operands {
@@ -194,6 +206,10 @@ impl<'a> Operands<'a> {
             },
             bias: self.bias,
             scales: self.scales,
+            amax: self.amax.as_ref().map(|amax| Target {
+                view: amax.view,
+                exclusive: PhantomData,
+            }),
         }
     }
 
@@ -206,6 +222,7 @@ impl<'a> Operands<'a> {
             bias: self.bias.map_or(0, |bias| bias.0.address),
             scale_a: self.scales.map_or(0, |[a, _]| a.0.address),
             scale_b: self.scales.map_or(0, |[_, b]| b.0.address),
+            amax: self.amax.as_ref().map_or(0, |amax| amax.view.address),
         }
     }
 
@@ -220,13 +237,23 @@ impl<'a> Operands<'a> {
         b.check("B", types.input, problem.b().span(), device)?;
         c.check("C", types.output, problem.c().span(), device)?;
         self.check_scales(problem, device)?;
+        if let Some(amax) = &self.amax {
+            if !types.output.is_float8() {
+                return Err(OperandError::Amax {
+                    output: types.output,
+                });
+            }
+            let element = types.accumulator;
+            amax.view
+                .check("the largest magnitude", element, 1, device)?;
+        }
         let needed = problem.bias_length();
         match self.bias {
             _ if needed == 0 => Ok(()),
             None => Err(OperandError::NoBias { needed }),
             Some(bias) => bias
                 .0
-                .check("the bias", types.output, needed.into(), device),
+                .check("the bias", types.bias(), needed.into(), device),
         }
     }
 
@@ -265,6 +292,8 @@ pub struct Addresses {
     pub scale_a: u64,
     /// Of B's scales, likewise.
     pub scale_b: u64,
+    /// Of the largest magnitude; 0 if it is not asked for.
+    pub amax: u64,
 }
 
 /// Why the matrices do not fit a problem.
@@ -316,6 +345,14 @@ pub enum OperandError {
     Scales {
         /// The elements' type.
         element: ElementType,
+    },
+    /// The largest magnitude is asked for, and C's type has no scale.
+    #[error(
+        "the largest magnitude is asked for, but C is of {output}; it is computed for 8-bit floats only"
+    )]
+    Amax {
+        /// The type of C.
+        output: ElementType,
     },
     /// The problem has a bias, but none is given.
     #[error("the problem adds a bias of {needed} elements, but none is given")]

@@ -182,17 +182,21 @@ impl Plan {
         let types = self.problem.types();
         let input = types.input;
         let output_bytes = types.output.size_bytes() as u64;
+        let bias_bytes = types.bias().size_bytes() as u64;
+        let parameters = GemmParameters {
+            options: launch.parameters.options.with_amax(addresses.amax != 0),
+            ..launch.parameters
+        };
         // Offsets do not overflow, as the problem was checked. Sums with invalid addresses may wrap
         // around.
         GemmArguments {
             a: (addresses.a).wrapping_add(input.bytes(launch.offset_a as u128) as u64),
             b: (addresses.b).wrapping_add(input.bytes(launch.offset_b as u128) as u64),
             c: addresses.c.wrapping_add(launch.offset_c * output_bytes),
-            bias: addresses
-                .bias
-                .wrapping_add(launch.offset_bias * output_bytes),
+            bias: addresses.bias.wrapping_add(launch.offset_bias * bias_bytes),
             workspace,
-            parameters: launch.parameters,
+            amax: addresses.amax,
+            parameters,
         }
     }
 

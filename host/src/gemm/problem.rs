@@ -26,6 +26,7 @@ pub struct Problem {
     pub(super) prologue: Operation,
     pub(super) epilogue: Operation,
     pub(super) gate: bool,
+    pub(super) output_scale: f64,
     pub(super) types: ElementTypes,
 }
 
@@ -89,6 +90,11 @@ impl Problem {
     /// [`Request::gate`](super::Request::gate). β is not 0 then.
     pub const fn gate(&self) -> bool {
         self.gate
+    }
+
+    /// The factor of the results before they are stored as 8-bit floats; 1 for other types of C.
+    pub const fn output_scale(&self) -> f64 {
+        self.output_scale
     }
 
     /// Whether the result depends on the old C; otherwise it is not read.
@@ -163,6 +169,7 @@ impl Problem {
             ElementType::F32 => OutputType::F32,
             ElementType::F16 => OutputType::F16,
             ElementType::Bf16 => OutputType::Bf16,
+            output if output.is_float8() => OutputType::Float8,
             output => unreachable!("no kernel converts to {output}"),
         }
     }
@@ -196,6 +203,7 @@ impl Problem {
             epilogue_value: self.epilogue.constant(),
             parts: 1,
             order: 1 << 16 | 1,
+            output_scale: self.output_scale,
         }
     }
 }

@@ -64,7 +64,12 @@ pub struct Request {
     /// the epilogue this is SwiGLU, with GELU GEGLU: the first product is stored in C, the second is the gate. β must not
     /// be 0.
     pub gate: bool,
-    /// The element types. C and the bias may have each of [`ElementTypes::outputs`]. Types with scales
+    /// Factor of the result before it is stored, if C is of 8-bit floats; else 1. The old C does not have it: β may undo that
+    /// of an earlier product.
+    pub output_scale: f64,
+    /// The element types. C may have each of [`ElementTypes::outputs`], and the bias has C's type, or that of the sums if C is
+    /// of 8-bit floats. Results saturate then: what is beyond the largest number becomes it, except infinities, which become
+    /// NaN in E4M3. Types with scales
     /// ([`ElementType::is_scaled`]) need a row-major A, a column-major B, and k, `lda`, `ldb`, `stride_a` and `stride_b` that
     /// are multiples of 32: [`SCALE_BLOCK`].
     pub types: ElementTypes,
@@ -92,6 +97,7 @@ impl Request {
             prologue: Operation::None,
             epilogue: Operation::None,
             gate: false,
+            output_scale: 1.0,
             types: ElementTypes::F32,
         }
     }
@@ -143,6 +149,12 @@ impl Request {
         if self.gate && beta == 0.0 {
             return Err(ProblemError::Gate);
         }
+        if !self.types.output.is_float8() && self.output_scale != 1.0 {
+            return Err(ProblemError::OutputScale {
+                scale: self.output_scale,
+                output: self.types.output,
+            });
+        }
         Ok(Problem {
             a,
             b,
@@ -153,6 +165,7 @@ impl Request {
             prologue: operation("prologue", self.prologue, sums)?,
             epilogue: operation("epilogue", self.epilogue, sums)?,
             gate: self.gate,
+            output_scale: factor("output_scale", self.output_scale, sums)?,
             types: self.types,
         })
     }
@@ -251,6 +264,16 @@ pub enum ProblemError {
         "beta is 0, but a gate multiplies the result by beta · prologue(C): beta must be another number"
     )]
     Gate,
+    /// There is a scale of C, and its type has none.
+    #[error(
+        "output_scale is {scale}, but must be 1 for a C of {output}: only 8-bit floats are scaled"
+    )]
+    OutputScale {
+        /// The scale.
+        scale: f64,
+        /// The type of C.
+        output: ElementType,
+    },
     /// No GPU has kernels for these types.
     #[error("{}", no_kernels(*.types))]
     Types {
@@ -786,9 +809,17 @@ mod tests {
             .check()
             .expect("valid");
         assert_eq!(problem.parameters().options.output(), OutputType::Bf16);
+        let problem = of(ElementTypes::MXFP8, ElementType::Fp8);
+        let problem = Request {
+            k: 32,
+            order_b: Order::ColumnMajor,
+            ..problem
+        };
+        let problem = problem.check().expect("valid");
+        assert_eq!(problem.parameters().options.output(), OutputType::Float8);
         assert_eq!(
             error(of(ElementTypes::FP8, ElementType::F64)),
-            "C cannot be f64 for A and B of fp8; it can be f32 or f16 or bf16"
+            "C cannot be f64 for A and B of fp8; it can be f32 or f16 or bf16 or fp8"
         );
         assert_eq!(
             error(of(ElementTypes::F32, ElementType::F16)),

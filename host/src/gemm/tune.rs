@@ -66,7 +66,7 @@ impl Gemm {
         };
         let a = matrix(problem.a().span(), types.input)?;
         let b = matrix(problem.b().span(), types.input)?;
-        let bias = matrix(problem.bias_length().into(), types.output)?;
+        let bias = matrix(problem.bias_length().into(), types.bias())?;
         let mut c = matrix(problem.c().span(), types.output)?;
         let scales = match (problem.scales_a(), problem.scales_b()) {
             (Some(a), Some(b)) => {
@@ -80,7 +80,7 @@ impl Gemm {
             Source::of_bytes(&b, types.input),
             Target::of_bytes(&mut c, types.output),
         )
-        .with_bias(Source::of_bytes(&bias, types.output));
+        .with_bias(Source::of_bytes(&bias, types.bias()));
         if let Some([a, b]) = &scales {
             let scales = [a, b].map(|scales| Source::of_bytes(scales, ElementType::E8m0));
             operands = operands.with_scales(scales[0], scales[1]);

@@ -17,7 +17,9 @@
 //!   which p/(1 + p)² ≤ ¼ leaves at most 2u|x|. Quotient and sum round once each, the quotient with an error of up to
 //!   an ulp.
 //! - SiLU is x / (1 + p) with p = e⁻ˣ, so GELU's bounds hold for it: its slope is below 1.1, and its exponent has one rounding.
-//! - A result that is stored in a shorter float is rounded to that: f16 has u = 2⁻¹¹, bf16 2⁻⁸.
+//! - A result that is stored in a shorter float is rounded to that: f16 has u = 2⁻¹¹, bf16 2⁻⁸, E4M3 2⁻⁴, E5M2 2⁻³.
+//! - An 8-bit float is the scaled result, where numbers saturate: of an interval that ends beyond the largest number, only what
+//!   is below counts. Infinities become NaN in E4M3.
 //! - A result that is not a normal number may be flushed to zero instead of rounded.
 //! - A matrix core may flush denormal elements of f16 and bf16 (CDNA 2, `docs/matrix.md`). Inputs that have some say how
 //!   large the product of one is.
@@ -62,7 +64,7 @@ struct Float {
     element: ElementType,
     /// u
     roundoff: f64,
-    /// The smallest normal number.
+    /// The smallest normal number; of 8-bit floats, whose denormals are not flushed, half of the smallest number.
     tiny: f64,
     /// The largest finite number.
     largest: f64,
@@ -78,6 +80,9 @@ impl Float {
                 3.389_531_389_251_535_5e38,
             ),
             ElementType::F64 => (f64::EPSILON / 2.0, f64::MIN_POSITIVE, f64::MAX),
+            ElementType::Fp8 => (0.0625, 9.765_625e-4, 448.0),
+            ElementType::Fp8Fnuz => (0.0625, 4.882_812_5e-4, 240.0),
+            ElementType::Bf8 => (0.125, 7.629_394_531_25e-6, 57_344.0),
             _ => (
                 f32::EPSILON as f64 / 2.0,
                 f32::MIN_POSITIVE as f64,
@@ -169,6 +174,21 @@ impl Uncertain {
                 product.error
             },
             ..product
+        }
+    }
+
+    /// After numbers beyond the largest become it.
+    fn saturated(self, largest: f64) -> Self {
+        let Self { value, error } = self;
+        if !value.is_finite() || !error.is_finite() {
+            return self;
+        }
+        let saturated = |x: f64| x.clamp(-largest, largest);
+        let (low, high) = (saturated(value - error), saturated(value + error));
+        let value = saturated(value);
+        Self {
+            value,
+            error: (value - low).max(high - value),
         }
     }
 
@@ -293,6 +313,10 @@ impl<'a> Rule<'a> {
         if problem.gate() {
             result = result.times(old, float);
         }
+        if self.stored.element.is_float8() {
+            result = result.scaled(problem.output_scale(), float);
+            result = result.saturated(self.stored.largest);
+        }
         self.stored(result)
     }
 
@@ -359,7 +383,8 @@ impl<'a> Rule<'a> {
 
     /// f, if the result is f·AB + [`rest`](Self::rest) but for rounding, and f is finite. For integers, modulo 2³².
     pub(super) fn factor(&self) -> Option<f64> {
-        if self.problem.gate() {
+        // 8-bit floats saturate.
+        if self.problem.gate() || self.stored.element.is_float8() {
             return None;
         }
         let scale = match self.problem.epilogue() {

@@ -19,6 +19,8 @@ pub(super) fn canary(element: ElementType, offset: u64) -> u64 {
         ElementType::Bf16 => 0x2a00 | bits(9),
         ElementType::F64 => 0x3d40_0000_0000_0000 | u64::from(number) << 20,
         ElementType::I32 => number.into(),
+        // The smallest normal and denormal numbers.
+        ElementType::Fp8 | ElementType::Fp8Fnuz | ElementType::Bf8 => 1 + bits(3),
         // Types of inputs only, which have no canaries.
         _ => bits(8),
     }
@@ -38,6 +40,8 @@ mod tests {
             (ElementType::I32, 100_000),
             (ElementType::F16, 1024),
             (ElementType::Bf16, 512),
+            (ElementType::Fp8, 8),
+            (ElementType::Bf8, 8),
         ] {
             let seen: HashSet<_> = (0..count).map(|offset| canary(element, offset)).collect();
             assert_eq!(seen.len() as u64, count, "{element}");
@@ -51,6 +55,9 @@ mod tests {
             (ElementType::F64, 1e-12),
             (ElementType::F16, 1.3e-4),
             (ElementType::Bf16, 2e-12),
+            (ElementType::Fp8, 0.016),
+            (ElementType::Fp8Fnuz, 0.008),
+            (ElementType::Bf8, 1.3e-4),
         ] {
             for offset in 0..10_000 {
                 let x = value(element, canary(element, offset));

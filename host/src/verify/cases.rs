@@ -211,7 +211,7 @@ impl Loaded<'_> {
             Source::of_bytes(b, types.input).skip(self.lead),
             Target::of_bytes(&mut self.c, types.output).skip(self.lead),
         )
-        .with_bias(Source::of_bytes(bias, types.output).skip(self.lead));
+        .with_bias(Source::of_bytes(bias, types.bias()).skip(self.lead));
         if let Some([a, b]) = &self.scales {
             let scales =
                 [a, b].map(|scales| Source::of_bytes(scales, ElementType::E8m0).skip(self.lead));
@@ -368,6 +368,14 @@ fn case(kernel: &Kernel, (m, n, k): (i64, i64, i64), mut digits: Digits, seed: u
         stride_b,
         types: types.with_output(digits.of(kernel.outputs())),
         ..Request::new(m, n, k)
+    };
+    let request = Request {
+        output_scale: match request.types.output.is_float8() {
+            // Most results are numbers; or most saturate.
+            true => digits.of(&[1.0 / 65536.0, 1.0 / 65536.0, -1.0]),
+            false => 1.0,
+        },
+        ..request
     };
     let request = Request {
         gate: beta != 0.0 && digits.of(&[false, true]),

@@ -137,8 +137,8 @@ pub(super) fn value(element: ElementType, bits: u64) -> f64 {
     }
 }
 
-/// The bits of the element nearest to `value`, ties to even. Integers saturate. Floats of 8 bits and less are inputs only
-/// and not supported.
+/// The bits of the element nearest to `value`, ties to even. Integers and numbers of 8-bit floats saturate. Scales, and elements
+/// that have them, are inputs only and not supported.
 pub fn nearest(element: ElementType, value: f64) -> u64 {
     match element {
         ElementType::F32 | ElementType::Xf32 => (value as f32).to_bits().into(),
@@ -147,6 +147,9 @@ pub fn nearest(element: ElementType, value: f64) -> u64 {
         ElementType::F64 => value.to_bits(),
         ElementType::I8 => (value as i8 as u8).into(),
         ElementType::I32 => (value as i32 as u32).into(),
+        ElementType::Fp8 => Encoding::OCP.nearest(value).into(),
+        ElementType::Fp8Fnuz => Encoding::FNUZ.nearest(value).into(),
+        ElementType::Bf8 => Encoding::E5M2.nearest(value).into(),
         _ => 0,
     }
 }

@@ -73,6 +73,50 @@ impl Encoding {
         !self.nan.contains(&code)
     }
 
+    /// The code nearest to `value`, ties to even. Numbers saturate; an infinity is NaN if the encoding has none.
+    pub(super) fn nearest(self, value: f64) -> u8 {
+        let sign = 1 << (self.bits - 1);
+        let infinite = value.is_infinite().then(|| self.infinite.first());
+        if value.is_nan() || infinite == Some(None) {
+            return self.nan();
+        }
+        let magnitude = match infinite.flatten() {
+            Some(&infinity) => infinity,
+            None => self.nearest_magnitude(value.abs()),
+        };
+        // FNUZ has one zero: the other's code is NaN.
+        if value.is_sign_negative() && (magnitude != 0 || self.is_number(sign)) {
+            magnitude | sign
+        } else {
+            magnitude
+        }
+    }
+
+    /// The code nearest to a positive number: codes are in the order of their values.
+    fn nearest_magnitude(self, value: f64) -> u8 {
+        let is_finite = |&code: &u8| self.value(code).is_finite();
+        let codes = 0..1 << (self.bits - 1);
+        let (mut below, mut above) = (0, codes.rev().find(is_finite).unwrap_or(0));
+        if value >= self.value(above) {
+            return above;
+        }
+        while above - below > 1 {
+            let middle = below.midpoint(above);
+            if self.value(middle) <= value {
+                below = middle;
+            } else {
+                above = middle;
+            }
+        }
+        let (down, up) = (value - self.value(below), self.value(above) - value);
+        // Of neighbours, one code is even.
+        if up < down || up == down && above & 1 == 0 {
+            above
+        } else {
+            below
+        }
+    }
+
     /// The value of a code.
     pub(super) fn value(self, code: u8) -> f64 {
         if !self.is_number(code) {
@@ -156,6 +200,41 @@ mod tests {
                 "{code:#x}: {value}, {half}"
             );
         }
+    }
+
+    #[test]
+    fn the_nearest_code_is_that_of_each_value_and_ties_are_even() {
+        for encoding in [Encoding::OCP, Encoding::FNUZ, Encoding::E5M2] {
+            let codes = (0..=u8::MAX).filter(|&code| encoding.is_number(code));
+            for code in codes.clone() {
+                assert_eq!(encoding.nearest(encoding.value(code)), code);
+            }
+            for code in codes.filter(|code| code & 0x7f < 0x7b) {
+                let (low, high) = (encoding.value(code), encoding.value(code + 1));
+                let (middle, even) = ((low + high) / 2.0, code + (code & 1));
+                assert_eq!(encoding.nearest(middle), even, "{middle}");
+                assert_eq!(encoding.nearest(middle + (low - high) / 64.0), code);
+                assert_eq!(encoding.nearest(middle + (high - low) / 64.0), code + 1);
+            }
+        }
+    }
+
+    /// The rules for infinities and overflow: AMD's, for conversions that saturate numbers only.
+    #[test]
+    fn numbers_saturate_and_infinities_do_not() {
+        assert_eq!(Encoding::OCP.nearest(1e9), 0x7e);
+        assert_eq!(Encoding::OCP.nearest(-464.1), 0xfe);
+        assert_eq!(Encoding::OCP.nearest(f64::INFINITY), 0x7f);
+        assert_eq!(Encoding::FNUZ.nearest(-1e9), 0xff);
+        assert_eq!(Encoding::FNUZ.nearest(f64::NEG_INFINITY), 0x80);
+        assert_eq!(Encoding::FNUZ.nearest(-1e-9), 0);
+        assert_eq!(Encoding::E5M2.nearest(1e9), 0x7b);
+        assert_eq!(Encoding::E5M2.nearest(f64::NEG_INFINITY), 0xfc);
+        assert!(
+            Encoding::E5M2
+                .value(Encoding::E5M2.nearest(f64::NAN))
+                .is_nan()
+        );
     }
 
     #[test]

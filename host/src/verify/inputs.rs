@@ -78,10 +78,10 @@ impl Inputs {
             },
             bias: matrix(
                 "the bias",
-                output,
+                types.bias(),
                 &vector(problem.bias_length()),
                 0,
-                |_| of_bias.next(output),
+                |_| of_bias.next(types.bias()),
                 canary,
             )?,
             scales: scales(problem, seed)?,

@@ -27,7 +27,7 @@
 //! Integers are compared modulo 2³², with vectors of 1 and 0, and any difference counts: t is 0. If one element of a
 //! group is wrong by d, two choices of its factor differ by d modulo 2³², so at most one of them hides it.
 //!
-//! If the result is no linear function of the product (ReLU, GELU, SiLU, a constant, infinite factors), or if more than
+//! If the result is no linear function of the product (ReLU, GELU, SiLU, a constant, infinite factors, 8-bit floats), or if more than
 //! [`EXAMINED_GROUPS`] groups exceed the threshold and none of those examined is wrong, the whole product is computed.
 
 use std::{borrow::Cow, sync::OnceLock};

@@ -1,4 +1,4 @@
-//! The calling thread's IDs: its workgroup, and its number and wave in the workgroup.
+//! The calling thread's IDs: its workgroup, and its number and wave in the workgroup; and values that all lanes of a wave share.
 
 use crate::tile::index::{Index, Thread};
 use core::arch::amdgpu;
@@ -69,4 +69,16 @@ pub(crate) unsafe fn thread_and_wave(block: BlockShape, lanes: usize) -> (u32, u
 #[inline(always)]
 pub(crate) fn readfirstlane(value: u32) -> u32 {
     amdgpu::readfirstlane_u32(value)
+}
+
+unsafe extern "llvm-intrinsic" {
+    #[link_name = "llvm.amdgcn.wave.reduce.umax.i32"]
+    fn wave_reduce_umax(value: u32, strategy: u32) -> u32;
+}
+
+/// The largest value of the wave's active lanes.
+#[inline(always)]
+pub(crate) fn largest_in_wave(value: u32) -> u32 {
+    // SAFETY: the intrinsic is defined for all values; 0 is the default strategy.
+    unsafe { wave_reduce_umax(value, 0) }
 }

@@ -1,5 +1,11 @@
 //! The only module with intrinsics and assembly.
 
+#[cfg(any(
+    ferrowave_gpu = "gfx942",
+    ferrowave_gpu = "gfx950",
+    ferrowave_family = "rdna4"
+))]
+pub(crate) mod float8;
 mod ids;
 mod lds;
 pub(crate) mod mfma;
@@ -35,7 +41,9 @@ pub(crate) const LINE_BYTES: usize =
         128
     };
 
-pub(crate) use ids::{readfirstlane, thread, thread_2d, thread_and_wave, workgroup};
+pub(crate) use ids::{
+    largest_in_wave, readfirstlane, thread, thread_2d, thread_and_wave, workgroup,
+};
 pub(crate) use lds::{
     Workgroup, barrier, interleave, interleave_store, launch_lds, sched_barrier,
     sched_barrier_matrix, set_priority, wait_for_lds,
@@ -45,4 +53,4 @@ pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};
 #[cfg(ferrowave_family = "rdna4")]
 pub(crate) use registers::permuted;
 pub(crate) use registers::{at_once, in_neighbouring_registers, opaque, opaque_zero};
-pub(crate) use visibility::{acquire, release_and_count, wait_for_stores};
+pub(crate) use visibility::{acquire, raise, release_and_count, wait_for_stores};

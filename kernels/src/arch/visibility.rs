@@ -95,3 +95,24 @@ pub(crate) fn acquire() {
         );
     }
 }
+
+/// Raises `place` to `value` if it is less.
+///
+/// # Safety
+/// `place` is accessed by atomic operations only.
+#[inline(always)]
+pub(crate) unsafe fn raise(place: *mut u32, value: u32) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        asm!(
+            // LLVM's assembler takes the name `global_atomic_max_u32` of RDNA 3 by this name, too.
+            #[cfg(not(ferrowave_family = "rdna4"))]
+            "global_atomic_umax {place}, {value}, off",
+            #[cfg(ferrowave_family = "rdna4")]
+            "global_atomic_max_u32 {place}, {value}, off scope:SCOPE_DEV",
+            place = in(vgpr64) place,
+            value = in(vgpr32) value,
+            options(nostack),
+        );
+    }
+}

@@ -68,6 +68,7 @@ macro_rules! entry {
             c: *mut $output,
             bias: *const $output,
             workspace: *mut u8,
+            amax: *mut u32,
             parameters: GemmParameters,
             $($name: $type,)*
         ) {
@@ -80,6 +81,7 @@ macro_rules! entry {
                     c,
                     bias,
                     workspace,
+                    amax,
                     scale_a: $scale_a,
                     scale_b: $scale_b,
                 };
@@ -361,7 +363,7 @@ macro_rules! instruction {
 
 for_each_kernel!(entries);
 
-// The entry points take five pointers, then the parameters.
-const _: () = assert!(offset_of!(GemmArguments, parameters) == 40);
+// The entry points take six pointers, then the parameters.
+const _: () = assert!(offset_of!(GemmArguments, parameters) == 48);
 const _: () = assert!(offset_of!(ScaledGemmArguments, scales) == size_of::<GemmArguments>() + 16);
 const _: () = assert!(LANES == crate::tile::index::LANES);

@@ -1,10 +1,14 @@
 //! The part of a problem that a workgroup computes.
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over iterators unroll too late, and leave the registers in memory"
+)]
 
 use crate::{
     arch,
     tile::{
-        element::{Accumulator, Activation, Stored},
-        epilogue::{Epilogue, MOST_RUNS, Operation, RunElements, Runs, each},
+        element::{Accumulator, Activation, Stored, each},
+        epilogue::{Epilogue, MOST_RUNS, Operation, RunElements, Runs},
         global::{Input, Strides},
         operand::{Operand, Unit},
         output::{Addend, Fragment, Output, Place, Plain},
@@ -12,8 +16,8 @@ use crate::{
     },
 };
 use ferrowave_shared::{
-    Bias, BlockTile, FragmentOp, GemmParameters, GroupMember, Kernel, OutputType, ScaleParameters,
-    TileOrder,
+    Bias, BlockTile, ElementType, FragmentOp, GemmParameters, GroupMember, Kernel, OutputType,
+    ScaleParameters, TileOrder,
     catalogue::Reduction,
     workspace::{self, Workspace},
 };
@@ -22,6 +26,40 @@ use ferrowave_shared::{
 type AsF32<C> = <<C as Stored>::Sum as Accumulator>::AsF32;
 type AsF16<C> = <<C as Stored>::Sum as Accumulator>::AsF16;
 type AsBf16<C> = <<C as Stored>::Sum as Accumulator>::AsBf16;
+type AsFp8<C> = <<C as Stored>::Sum as Accumulator>::AsFp8;
+type AsBf8<C> = <<C as Stored>::Sum as Accumulator>::AsBf8;
+
+/// Evaluates an expression of C from a tile's corner on, with elements of a type that the launch chose. The type is uniform.
+macro_rules! with_c {
+    ($product:ident, $output:expr, $c:ident => $use:expr) => {
+        match $output {
+            OutputType::OfKernel => {
+                let $c = $product.result();
+                $use
+            }
+            OutputType::F32 => {
+                let $c = $product.result_as::<AsF32<C>>();
+                $use
+            }
+            OutputType::F16 => {
+                let $c = $product.result_as::<AsF16<C>>();
+                $use
+            }
+            OutputType::Bf16 => {
+                let $c = $product.result_as::<AsBf16<C>>();
+                $use
+            }
+            OutputType::Float8 if matches!($product.kernel.types.input, ElementType::Bf8) => {
+                let $c = $product.result_as::<AsBf8<C>>();
+                $use
+            }
+            OutputType::Float8 => {
+                let $c = $product.result_as::<AsFp8<C>>();
+                $use
+            }
+        }
+    };
+}
 
 /// The device addresses in a kernel's arguments.
 #[derive(Clone, Copy)]
@@ -32,6 +70,8 @@ pub(super) struct Pointers<A, C> {
     pub(super) bias: *const C,
     /// The workspace of kernels that divide k.
     pub(super) workspace: *mut u8,
+    /// Where the largest magnitude of results goes.
+    pub(super) amax: *mut u32,
     /// The scales of types that have them; else null.
     pub(super) scale_a: *const u8,
     pub(super) scale_b: *const u8,
@@ -92,19 +132,26 @@ impl<A: Copy, C: Stored> Product<A, C> {
         let is_group = kernel.computes_groups() && parameters.options.is_group();
         // Before the branch: behind it, they would be waited for once more.
         at_once(kernel, &pointers, &parameters);
-        let (parameters, batch, distance_bias) = if is_group {
+        let (parameters, batch, distance_bias, distance_amax) = if is_group {
             let group = pointers.workspace.cast::<GroupMember>();
             // SAFETY: a group has a member for each workgroup along z.
             let member = unsafe { group.add(workgroup.z as usize).read() };
             at_once(kernel, &pointers, &member.parameters);
-            (member.parameters, 1, member.distance_bias as usize)
+            let distance_bias = member.distance_bias as usize;
+            (
+                member.parameters,
+                1,
+                distance_bias,
+                member.distance_amax as usize,
+            )
         } else {
-            (parameters, workgroup.z, 0)
+            (parameters, workgroup.z, 0, 0)
         };
         let Pointers {
             a,
             b,
             c,
+            amax,
             scale_a,
             scale_b,
             ..
@@ -115,6 +162,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
                 a: a.wrapping_add(skip.wrapping_mul(parameters.stride_a as usize)),
                 b: b.wrapping_add(skip.wrapping_mul(parameters.stride_b as usize)),
                 c: c.wrapping_add(skip.wrapping_mul(parameters.stride_c as usize)),
+                amax: amax.wrapping_add(distance_amax),
                 scale_a: scale_a.wrapping_add(skip * scales.stride_a as usize),
                 scale_b: scale_b.wrapping_add(skip * scales.stride_b as usize),
                 ..pointers
@@ -337,7 +385,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
 
     /// Whether sums are also converted to f32: those of a shorter C.
     const TO_F32: bool = C::Sum::CONVERTS && size_of::<C>() < size_of::<C::Sum>();
-    /// Whether sums are also converted to f16 and bf16: those of elements of one byte.
+    /// Whether sums are also converted to f16, bf16 and 8-bit floats: those of elements of one byte.
     const TO_SHORT: bool =
         C::Sum::CONVERTS && size_of::<C>() == size_of::<C::Sum>() && size_of::<A>() == 1;
 
@@ -348,7 +396,11 @@ impl<A: Copy, C: Stored> Product<A, C> {
         match self.parameters.options.output() {
             _ if self.kernel.outputs().len() == 1 => OutputType::OfKernel,
             output @ OutputType::F32 if Self::TO_F32 => output,
-            output @ (OutputType::F16 | OutputType::Bf16) if Self::TO_SHORT => output,
+            output @ (OutputType::F16 | OutputType::Bf16 | OutputType::Float8)
+                if Self::TO_SHORT =>
+            {
+                output
+            }
             _ => OutputType::OfKernel,
         }
     }
@@ -439,7 +491,8 @@ impl<A: Copy, C: Stored> Product<A, C> {
         };
     }
 
-    /// Updates `runs` of C with units of sums, in the type that the launch chose for C; elements outside C are dropped.
+    /// Updates `runs` of C with units of sums, in the type that the launch chose for C; elements outside C are dropped. Raises
+    /// `amax` to the bits of the largest magnitude if C is of 8-bit floats.
     ///
     /// # Safety
     /// No other thread of the workgroup stores these elements, and all of them are in the tile.
@@ -449,12 +502,13 @@ impl<A: Copy, C: Stored> Product<A, C> {
         runs: &Runs,
         units: &[Unit; MOST_RUNS],
         epilogue: &Epilogue<C::Sum>,
+        amax: &mut u32,
     ) {
         // SAFETY: as the caller promises.
         unsafe {
             match size_of::<C::Sum>() {
-                8 => self.update_runs(runs, sums_of::<2, C::Sum>(units, None), epilogue),
-                _ => self.update_runs(runs, sums_of::<4, C::Sum>(units, None), epilogue),
+                8 => self.update_runs(runs, sums_of::<2, C::Sum>(units, None), epilogue, amax),
+                _ => self.update_runs(runs, sums_of::<4, C::Sum>(units, None), epilogue, amax),
             }
         }
     }
@@ -469,10 +523,11 @@ impl<A: Copy, C: Stored> Product<A, C> {
         runs: &Runs,
         sums: RunElements<C::Sum, RUN>,
         epilogue: &Epilogue<C::Sum>,
+        amax: &mut u32,
     ) {
         // SAFETY: as the caller promises.
         unsafe {
-            let results = epilogue.results(
+            let mut results = epilogue.results(
                 runs,
                 sums,
                 #[inline(always)]
@@ -480,6 +535,15 @@ impl<A: Copy, C: Stored> Product<A, C> {
                 #[inline(always)]
                 |sums| self.add_bias(runs, sums),
             );
+            if self.has_amax() {
+                *amax = (*amax).max(self.largest(runs, &results));
+            }
+            if self.output() == OutputType::Float8 {
+                let scale: C::Sum = factor(self.parameters.output_scale);
+                for n in 0..runs.count {
+                    results[n] = each(results[n], |result| scale.mul(result));
+                }
+            }
             self.store_runs(runs, results);
         }
     }
@@ -491,14 +555,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
     #[inline(always)]
     unsafe fn load_old<const RUN: usize>(&self, runs: &Runs) -> RunElements<C::Sum, RUN> {
         // SAFETY: as in `store`; the host passes a C of this type.
-        unsafe {
-            match self.output() {
-                OutputType::OfKernel => self.result().load_old(runs),
-                OutputType::F32 => self.result_as::<AsF32<C>>().load_old(runs),
-                OutputType::F16 => self.result_as::<AsF16<C>>().load_old(runs),
-                OutputType::Bf16 => self.result_as::<AsBf16<C>>().load_old(runs),
-            }
-        }
+        unsafe { with_c!(self, self.output(), c => c.load_old(runs)) }
     }
 
     /// Adds the bias to the elements of `runs`.
@@ -511,24 +568,12 @@ impl<A: Copy, C: Stored> Product<A, C> {
         runs: &Runs,
         sums: RunElements<C::Sum, RUN>,
     ) -> RunElements<C::Sum, RUN> {
-        // SAFETY: as in `load_old`; the bias has C's type.
-        unsafe {
-            match self.output() {
-                OutputType::OfKernel => self.result().add_bias(runs, sums, self.bias()),
-                OutputType::F32 => {
-                    let result = self.result_as::<AsF32<C>>();
-                    result.add_bias(runs, sums, self.bias())
-                }
-                OutputType::F16 => {
-                    let result = self.result_as::<AsF16<C>>();
-                    result.add_bias(runs, sums, self.bias())
-                }
-                OutputType::Bf16 => {
-                    let result = self.result_as::<AsBf16<C>>();
-                    result.add_bias(runs, sums, self.bias())
-                }
-            }
-        }
+        let output = match self.output() {
+            OutputType::Float8 => OutputType::OfKernel,
+            output => output,
+        };
+        // SAFETY: as in `load_old`; the bias has C's type, or the kernel's with 8-bit floats.
+        unsafe { with_c!(self, output, c => c.add_bias(runs, sums, self.bias())) }
     }
 
     /// Stores `results` in `runs` of C.
@@ -538,12 +583,43 @@ impl<A: Copy, C: Stored> Product<A, C> {
     #[inline(always)]
     unsafe fn store_runs<const RUN: usize>(&self, runs: &Runs, results: RunElements<C::Sum, RUN>) {
         // SAFETY: as in `load_old`.
-        unsafe {
-            match self.output() {
-                OutputType::OfKernel => self.result().store_runs(runs, results),
-                OutputType::F32 => self.result_as::<AsF32<C>>().store_runs(runs, results),
-                OutputType::F16 => self.result_as::<AsF16<C>>().store_runs(runs, results),
-                OutputType::Bf16 => self.result_as::<AsBf16<C>>().store_runs(runs, results),
+        unsafe { with_c!(self, self.output(), c => c.store_runs(runs, results)) }
+    }
+
+    /// The magnitude bits of the largest of `results`; those outside C do not count.
+    #[inline(always)]
+    fn largest<const RUN: usize>(&self, runs: &Runs, results: &RunElements<C::Sum, RUN>) -> u32 {
+        let c = self.result();
+        let mut largest = 0;
+        for n in 0..runs.count {
+            let (row, column) = runs.place(n);
+            for k in 0..RUN {
+                let exists = c.contains(row, column + k as u32);
+                let bits = results[n][k].magnitude_bits();
+                largest = largest.max(if exists { bits } else { 0 });
+            }
+        }
+        largest
+    }
+
+    /// Whether the launch computes the largest magnitude of its results. Uniform.
+    #[inline(always)]
+    fn has_amax(&self) -> bool {
+        self.output() == OutputType::Float8 && self.parameters.options.has_amax()
+    }
+
+    /// Raises the launch's largest magnitude to that of the wave, whose lane this is, if the launch asks for it. All lanes
+    /// call this.
+    ///
+    /// # Safety
+    /// [`GemmArguments::amax`](ferrowave_shared::GemmArguments::amax).
+    #[inline(always)]
+    pub(super) unsafe fn raise_amax(&self, lane: u32, bits: u32) {
+        if self.has_amax() {
+            let largest = arch::largest_in_wave(bits);
+            if lane == 0 {
+                // SAFETY: as the caller promises.
+                unsafe { arch::raise(self.pointers.amax, largest) };
             }
         }
     }

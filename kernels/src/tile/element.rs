@@ -51,6 +51,10 @@ pub trait Accumulator: Copy + PartialEq {
     type AsF16: Stored<Sum = Self>;
     /// The same for bfloat16.
     type AsBf16: Stored<Sum = Self>;
+    /// The same for E4M3 in the GPU's encoding, if it has one.
+    type AsFp8: Stored<Sum = Self>;
+    /// The same for E5M2.
+    type AsBf8: Stored<Sum = Self>;
 
     /// Zero.
     const ZERO: Self;
@@ -77,6 +81,11 @@ pub trait Accumulator: Copy + PartialEq {
     #[must_use]
     fn relu(self) -> Self;
 
+    /// The bits of the magnitude. They are in the order of magnitudes, with NaN behind all others. f64 and integers return 0;
+    /// the host does not request it for them.
+    #[must_use]
+    fn magnitude_bits(self) -> u32;
+
     /// The value of an activation function. f64 and integers return `self`; the host does not request it for them.
     #[must_use]
     fn activated(self, function: Activation) -> Self;
@@ -87,6 +96,8 @@ impl Accumulator for f32 {
     type AsF32 = Self;
     type AsF16 = f16;
     type AsBf16 = Bf16;
+    type AsFp8 = float8::Fp8;
+    type AsBf8 = float8::Bf8;
 
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
@@ -116,6 +127,11 @@ impl Accumulator for f32 {
         if self < 0.0 { 0.0 } else { self }
     }
 
+    #[inline(always)]
+    fn magnitude_bits(self) -> u32 {
+        self.to_bits() & 0x7fff_ffff
+    }
+
     /// If the power overflows, the quotient is 0, which is correct.
     #[inline(always)]
     fn activated(self, function: Activation) -> Self {
@@ -135,6 +151,8 @@ impl Accumulator for f64 {
     type AsF32 = Self;
     type AsF16 = Self;
     type AsBf16 = Self;
+    type AsFp8 = Self;
+    type AsBf8 = Self;
 
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
@@ -165,6 +183,11 @@ impl Accumulator for f64 {
     }
 
     #[inline(always)]
+    fn magnitude_bits(self) -> u32 {
+        0
+    }
+
+    #[inline(always)]
     fn activated(self, _: Activation) -> Self {
         self
     }
@@ -175,6 +198,8 @@ impl Accumulator for i32 {
     type AsF32 = Self;
     type AsF16 = Self;
     type AsBf16 = Self;
+    type AsFp8 = Self;
+    type AsBf8 = Self;
 
     const ZERO: Self = 0;
     const ONE: Self = 1;
@@ -205,6 +230,11 @@ impl Accumulator for i32 {
     }
 
     #[inline(always)]
+    fn magnitude_bits(self) -> u32 {
+        0
+    }
+
+    #[inline(always)]
     fn activated(self, _: Activation) -> Self {
         self
     }
@@ -220,6 +250,25 @@ pub trait Stored: Copy {
 
     /// The element nearest to `sum`.
     fn store(sum: Self::Sum) -> Self;
+
+    /// The elements nearest to `sums`.
+    #[inline(always)]
+    fn store_run<const RUN: usize>(sums: [Self::Sum; RUN]) -> [Self; RUN] {
+        each(sums, Self::store)
+    }
+}
+
+/// As `map`, which is not always inlined and then keeps the elements in memory.
+#[inline(always)]
+pub fn each<const RUN: usize, S: Copy, T: Copy>(
+    elements: [S; RUN],
+    convert: impl Fn(S) -> T,
+) -> [T; RUN] {
+    let mut converted = [convert(elements[0]); RUN];
+    for k in 1..RUN {
+        converted[k] = convert(elements[k]);
+    }
+    converted
 }
 
 macro_rules! stored_as_summed {
@@ -282,6 +331,87 @@ impl Stored for Bf16 {
     }
 }
 
+/// Floats of 8 bits, which some GPUs convert.
+#[cfg(any(
+    ferrowave_gpu = "gfx942",
+    ferrowave_gpu = "gfx950",
+    ferrowave_family = "rdna4"
+))]
+pub mod float8 {
+    use super::{Stored, each};
+    use crate::arch::float8;
+
+    /// A float of 8 bits: its type, its largest number, and its conversions.
+    macro_rules! float8 {
+        ($(#[$doc:meta])* $name:ident, $largest:expr, $load:path, $store:path) => {
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+            #[repr(transparent)]
+            pub struct $name(u8);
+
+            impl Stored for $name {
+                type Sum = f32;
+
+                #[inline(always)]
+                fn load(self) -> f32 {
+                    $load(self.0)
+                }
+
+                /// Rounds to nearest, ties to even. Numbers saturate, infinities do not, as in hipBLASLt.
+                #[inline(always)]
+                fn store(sum: f32) -> Self {
+                    let [element] = Self::store_run([sum]);
+                    element
+                }
+
+                /// An instruction converts two elements.
+                #[inline(always)]
+                fn store_run<const RUN: usize>(sums: [f32; RUN]) -> [Self; RUN] {
+                    let sums = each(sums, |sum| {
+                        let saturated = sum.clamp(-$largest, $largest);
+                        let is_number = sum.abs() < f32::INFINITY;
+                        core::hint::select_unpredictable(is_number, saturated, sum)
+                    });
+                    let mut elements = [Self(0); RUN];
+                    for k in 0..RUN {
+                        let pair = $store(sums[k / 2 * 2], sums[(k | 1).min(RUN - 1)]);
+                        elements[k] = Self(pair[k % 2]);
+                    }
+                    elements
+                }
+            }
+        };
+    }
+
+    float8! {
+        /// E4M3: FNUZ on gfx942, else the OCP's.
+        Fp8, if cfg!(ferrowave_gpu = "gfx942") { 240.0 } else { 448.0 }, float8::from_fp8, float8::to_fp8
+    }
+
+    #[cfg(ferrowave_family = "rdna4")]
+    float8! {
+        /// E5M2 of the OCP.
+        Bf8, 57_344.0, float8::from_bf8, float8::to_bf8
+    }
+
+    /// Stands in for E5M2, of which no kernel has elements.
+    #[cfg(not(ferrowave_family = "rdna4"))]
+    pub type Bf8 = f32;
+}
+
+/// No kernel has elements of these types.
+#[cfg(not(any(
+    ferrowave_gpu = "gfx942",
+    ferrowave_gpu = "gfx950",
+    ferrowave_family = "rdna4"
+)))]
+pub mod float8 {
+    /// Stands in for E4M3.
+    pub type Fp8 = f32;
+    /// Stands in for E5M2.
+    pub type Bf8 = f32;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -306,6 +436,23 @@ mod tests {
         assert_eq!(2.5f32.relu(), 2.5);
         assert!(f32::NAN.relu().is_nan());
         assert_eq!(((-7i32).relu(), 7i32.relu()), (0, 7));
+    }
+
+    #[test]
+    fn magnitudes_are_ordered_as_their_bits() {
+        let ascending = [
+            0.0,
+            -1e-40,
+            1.0,
+            -1.5,
+            f32::MAX,
+            f32::NEG_INFINITY,
+            -f32::NAN,
+        ];
+        assert!(
+            ascending.is_sorted_by(|left, right| left.magnitude_bits() < right.magnitude_bits())
+        );
+        assert_eq!((-0.0_f32).magnitude_bits(), 0);
     }
 
     #[test]

@@ -4,7 +4,7 @@
     reason = "loops over iterators unroll too late, and leave the registers in memory"
 )]
 
-use super::element::{Accumulator, Activation};
+use super::element::{Accumulator, Activation, each};
 
 /// The most runs that are updated together.
 pub const MOST_RUNS: usize = 4;
@@ -149,17 +149,4 @@ impl<A: Accumulator> Epilogue<A> {
         }
         old
     }
-}
-
-/// As `map`, which is not always inlined and then keeps the elements in memory.
-#[inline(always)]
-pub fn each<const RUN: usize, S: Copy, T: Copy>(
-    elements: [S; RUN],
-    convert: impl Fn(S) -> T,
-) -> [T; RUN] {
-    let mut converted = [convert(elements[0]); RUN];
-    for k in 1..RUN {
-        converted[k] = convert(elements[k]);
-    }
-    converted
 }

@@ -5,8 +5,8 @@
 )]
 
 use super::{
-    element::{Accumulator, Stored},
-    epilogue::{Epilogue, MOST_RUNS, RunElements, Runs, each},
+    element::{Accumulator, Stored, each},
+    epilogue::{Epilogue, MOST_RUNS, RunElements, Runs},
 };
 use core::mem::transmute_copy;
 
@@ -286,7 +286,7 @@ impl<T: Stored> Output<T> {
         for n in 0..runs.count {
             let (row, column) = runs.place(n);
             // SAFETY: the elements belong to the caller.
-            unsafe { self.write_run(row, column, each(results[n], T::store)) };
+            unsafe { self.write_run(row, column, T::store_run(results[n])) };
         }
     }
 

@@ -48,6 +48,7 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     pub(in super::super) unsafe fn finish(self) {
         let (row, column) = self.first_plain();
+        let (product, lane) = (self.product, self.lane);
         // SAFETY: as the caller promises. The choices are uniform.
         unsafe {
             if let Some(plain) = self.product.plain(row, column) {
@@ -59,10 +60,12 @@ impl<C: Config> BlockGemm<C> {
                 );
             } else {
                 let epilogue = self.product.epilogue();
+                let mut amax = 0;
                 self.finish_in_a_loop(
                     #[inline(always)]
-                    |product, runs, units| product.store_units(runs, units, &epilogue),
+                    |product, runs, units| product.store_units(runs, units, &epilogue, &mut amax),
                 );
+                product.raise_amax(lane, amax);
             }
         }
     }
@@ -195,7 +198,7 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     unsafe fn finish_in_a_loop(
         self,
-        store: impl Fn(&Product<Element<C>, Output<C>>, &Runs, &[Unit; MOST_RUNS]),
+        store: impl FnMut(&Product<Element<C>, Output<C>>, &Runs, &[Unit; MOST_RUNS]),
     ) {
         // SAFETY: as the caller promises.
         unsafe {
@@ -214,7 +217,7 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     unsafe fn finish_blocks(
         self,
-        store: impl Fn(&Product<Element<C>, Output<C>>, &Runs, &[Unit; MOST_RUNS]),
+        mut store: impl FnMut(&Product<Element<C>, Output<C>>, &Runs, &[Unit; MOST_RUNS]),
     ) {
         let (row, column) = self.corner();
         let (lane_row, lane_column) = self.lane_corner();
@@ -258,7 +261,7 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     unsafe fn finish_rows(
         self,
-        store: impl Fn(&Product<Element<C>, Output<C>>, &Runs, &[Unit; MOST_RUNS]),
+        mut store: impl FnMut(&Product<Element<C>, Output<C>>, &Runs, &[Unit; MOST_RUNS]),
     ) {
         let (mut row, column) = self.first_run();
         let block_units = (Self::EDGE * Self::SUM_UNITS) as usize;
