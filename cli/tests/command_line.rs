@@ -279,12 +279,12 @@ fn options_that_cannot_be_are_refused_with_those_that_can() {
     refused(
         &with(&["--prologue", "gelu"]),
         2,
-        &["prologue gelu", "none, set, scale, relu"],
+        &["gelu is no prologue", "none, set, scale, relu"],
     );
     refused(
         &with(&["--type", "f64", "--epilogue", "gelu"]),
         2,
-        &["epilogue gelu", "sums in f64"],
+        &["gelu is no epilogue", "sums in f64"],
     );
     refused(
         &with(&["--type", "i8", "--alpha", "0.5"]),

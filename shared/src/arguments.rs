@@ -2,15 +2,15 @@
 
 use crate::Options;
 
-/// The whole kernel argument segment: six device addresses, then [`GemmParameters`].
+/// The whole kernel argument segment: seven device addresses, then [`GemmParameters`].
 ///
-/// On the device these are seven arguments: six pointers and the parameters by value. The pointers
+/// On the device these are eight arguments: seven pointers and the parameters by value. The pointers
 /// stay outside the struct so that the code object's metadata lists them as global buffers, and
 /// because they are not addresses on the host.
 ///
 /// ```
 /// # use ferrowave_shared::GemmArguments;
-/// assert_eq!(size_of::<GemmArguments>(), 152);
+/// assert_eq!(size_of::<GemmArguments>(), 160);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
@@ -33,6 +33,9 @@ pub struct GemmArguments {
     /// Device address of a binary32, not negative, that becomes the largest of itself and the magnitudes of all results if
     /// the options [have it](Options::has_amax). A NaN counts as larger than every number. Else not accessed.
     pub amax: u64,
+    /// Device address of the first element of a matrix for the epilogue's input, if the options [have it](Options::keeps_input);
+    /// else not accessed. It has the layout of C, and the type of the bias.
+    pub input: u64,
     /// The problem.
     pub parameters: GemmParameters,
 }
@@ -44,7 +47,7 @@ pub struct GemmArguments {
 ///
 /// ```
 /// # use ferrowave_shared::ScaledGemmArguments;
-/// assert_eq!(size_of::<ScaledGemmArguments>(), 184);
+/// assert_eq!(size_of::<ScaledGemmArguments>(), 192);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
@@ -144,6 +147,8 @@ pub struct GroupMember {
     pub distance_bias: u64,
     /// The distance of the largest magnitude, likewise.
     pub distance_amax: u64,
+    /// The distance of the epilogue's input, likewise.
+    pub distance_input: u64,
 }
 
 /// The largest extent and leading dimension: a tile that starts below it ends below 2³².
@@ -160,7 +165,7 @@ mod tests {
         assert_eq!(offset_of!(GemmArguments, b), 8);
         assert_eq!(offset_of!(GemmArguments, c), 16);
         assert_eq!(offset_of!(GemmArguments, amax), 40);
-        assert_eq!(offset_of!(GemmArguments, parameters), 48);
+        assert_eq!(offset_of!(GemmArguments, parameters), 56);
         assert_eq!(offset_of!(GemmParameters, options), 24);
         assert_eq!(offset_of!(GemmParameters, alpha), 32);
         assert_eq!(offset_of!(GemmParameters, beta), 40);
@@ -174,9 +179,9 @@ mod tests {
         assert_eq!(offset_of!(GemmParameters, output_scale), 96);
         assert_eq!(size_of::<GemmParameters>(), 104);
         assert_eq!(offset_of!(GroupMember, distance_bias), 104);
-        assert_eq!(size_of::<GroupMember>(), 120);
+        assert_eq!(size_of::<GroupMember>(), 128);
         assert_eq!(align_of::<GemmArguments>(), 8);
-        assert_eq!(offset_of!(ScaledGemmArguments, scale_a), 152);
-        assert_eq!(offset_of!(ScaledGemmArguments, scales), 168);
+        assert_eq!(offset_of!(ScaledGemmArguments, scale_a), 160);
+        assert_eq!(offset_of!(ScaledGemmArguments, scales), 176);
     }
 }

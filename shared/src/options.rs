@@ -18,6 +18,13 @@ pub enum FragmentOp {
     Gelu = 4,
     /// The sigmoid linear unit, `x / (1 + e⁻ˣ)`. Only as an epilogue.
     Silu = 5,
+    /// Replaces the element by the derivative of [`FragmentOp::Relu`] at it: 0 if it is not positive, else 1; 1 for NaN. Only as
+    /// a prologue, as the next two.
+    ReluGradient = 6,
+    /// Replaces the element by the derivative of [`FragmentOp::Gelu`] at it.
+    GeluGradient = 7,
+    /// Replaces the element by the derivative of [`FragmentOp::Silu`] at it.
+    SiluGradient = 8,
 }
 
 /// The vector that is added to the product.
@@ -66,12 +73,13 @@ pub enum OutputType {
 /// | 0 | A is column-major |
 /// | 1 | B is column-major |
 /// | 2, 3 | [`Bias`] |
-/// | 4 to 6 | the prologue, a [`FragmentOp`] |
-/// | 7 to 9 | the epilogue, a [`FragmentOp`] |
-/// | 10 to 12 | [`OutputType`] |
-/// | 13 | the launch computes a [group](Options::is_group) |
-/// | 14 | a [gate](Options::is_gate) |
-/// | 15 | the [largest magnitude](Options::has_amax) of the results |
+/// | 4 to 7 | the prologue, a [`FragmentOp`] |
+/// | 8 to 11 | the epilogue, a [`FragmentOp`] |
+/// | 12 to 14 | [`OutputType`] |
+/// | 15 | the launch computes a [group](Options::is_group) |
+/// | 16 | a [gate](Options::is_gate) |
+/// | 17 | the [largest magnitude](Options::has_amax) of the results |
+/// | 18 | the [epilogue's input](Options::keeps_input) is stored, too |
 ///
 /// ```
 /// use ferrowave_shared::{Bias, FragmentOp, Options};
@@ -109,37 +117,43 @@ impl Options {
     /// With this operation on the old C, before it is scaled by β.
     #[must_use]
     pub const fn with_prologue(self, operation: FragmentOp) -> Self {
-        Self(self.0 & !(0b111 << 4) | (operation as u32) << 4)
+        Self(self.0 & !(0b1111 << 4) | (operation as u32) << 4)
     }
 
     /// With this operation on the result.
     #[must_use]
     pub const fn with_epilogue(self, operation: FragmentOp) -> Self {
-        Self(self.0 & !(0b111 << 7) | (operation as u32) << 7)
+        Self(self.0 & !(0b1111 << 8) | (operation as u32) << 8)
     }
 
     /// With this type of C's elements and of the bias.
     #[must_use]
     pub const fn with_output(self, output: OutputType) -> Self {
-        Self(self.0 & !(0b111 << 10) | (output as u32) << 10)
+        Self(self.0 & !(0b111 << 12) | (output as u32) << 12)
     }
 
     /// With or without a [group](Self::is_group).
     #[must_use]
     pub const fn with_group(self, group: bool) -> Self {
-        Self(self.0 & !(1 << 13) | (group as u32) << 13)
+        Self(self.0 & !(1 << 15) | (group as u32) << 15)
     }
 
     /// With or without a [gate](Self::is_gate).
     #[must_use]
     pub const fn with_gate(self, gate: bool) -> Self {
-        Self(self.0 & !(1 << 14) | (gate as u32) << 14)
+        Self(self.0 & !(1 << 16) | (gate as u32) << 16)
     }
 
     /// With or without the [largest magnitude](Self::has_amax).
     #[must_use]
     pub const fn with_amax(self, amax: bool) -> Self {
-        Self(self.0 & !(1 << 15) | (amax as u32) << 15)
+        Self(self.0 & !(1 << 17) | (amax as u32) << 17)
+    }
+
+    /// With or without the [epilogue's input](Self::keeps_input).
+    #[must_use]
+    pub const fn with_input(self, input: bool) -> Self {
+        Self(self.0 & !(1 << 18) | (input as u32) << 18)
     }
 
     /// Whether A is column-major: element `(i, p)` at `p · lda + i`.
@@ -166,37 +180,43 @@ impl Options {
         operation(self.0 >> 4)
     }
 
-    /// Whether the product is stored without a bias, an epilogue, or another type of C than the kernel's.
+    /// Whether the product is stored without a bias, an epilogue and its input, or another type of C than the kernel's.
     pub const fn stores_sums(self) -> bool {
-        self.0 & (0b11 << 2 | 0b111 << 7 | 0b111 << 10) == 0
+        self.0 & (0b11 << 2 | 0b1111 << 8 | 0b111 << 12 | 1 << 18) == 0
     }
 
     /// The operation on the result.
     pub const fn epilogue(self) -> FragmentOp {
-        operation(self.0 >> 7)
+        operation(self.0 >> 8)
     }
 
     /// Whether the launch computes a group: as many products as the grid has workgroups along z. The workspace is an array of
     /// [`GroupMember`](crate::GroupMember)s, one for each product. The grid has as many workgroups along x as the largest product
     /// has tiles.
     pub const fn is_group(self) -> bool {
-        self.0 >> 13 & 1 != 0
+        self.0 >> 15 & 1 != 0
     }
 
     /// Whether the scaled old C is multiplied by the result instead of added before the epilogue.
     pub const fn is_gate(self) -> bool {
-        self.0 >> 14 & 1 != 0
+        self.0 >> 16 & 1 != 0
     }
 
     /// Whether the launch raises [`GemmArguments::amax`](crate::GemmArguments::amax) to the largest magnitude of its results,
     /// before they are scaled and converted. Only with [`OutputType::Float8`].
     pub const fn has_amax(self) -> bool {
-        self.0 >> 15 & 1 != 0
+        self.0 >> 17 & 1 != 0
+    }
+
+    /// Whether the launch stores the epilogue's input, α · A · B + β · prologue(C) + bias (with a gate α · A · B + bias), in
+    /// [`GemmArguments::input`](crate::GemmArguments::input).
+    pub const fn keeps_input(self) -> bool {
+        self.0 >> 18 & 1 != 0
     }
 
     /// The type of C's elements and of the bias.
     pub const fn output(self) -> OutputType {
-        match self.0 >> 10 & 0b111 {
+        match self.0 >> 12 & 0b111 {
             1 => OutputType::F32,
             2 => OutputType::F16,
             3 => OutputType::Bf16,
@@ -207,12 +227,15 @@ impl Options {
 }
 
 const fn operation(bits: u32) -> FragmentOp {
-    match bits & 0b111 {
+    match bits & 0b1111 {
         1 => FragmentOp::Set,
         2 => FragmentOp::Scale,
         3 => FragmentOp::Relu,
         4 => FragmentOp::Gelu,
         5 => FragmentOp::Silu,
+        6 => FragmentOp::ReluGradient,
+        7 => FragmentOp::GeluGradient,
+        8 => FragmentOp::SiluGradient,
         _ => FragmentOp::None,
     }
 }
@@ -230,6 +253,9 @@ mod tests {
             FragmentOp::Relu,
             FragmentOp::Gelu,
             FragmentOp::Silu,
+            FragmentOp::ReluGradient,
+            FragmentOp::GeluGradient,
+            FragmentOp::SiluGradient,
         ];
         let outputs = [
             OutputType::OfKernel,
@@ -259,10 +285,12 @@ mod tests {
                                 .with_output(output)
                                 .with_group(a)
                                 .with_gate(b)
-                                .with_amax(a);
+                                .with_amax(a)
+                                .with_input(b);
                             assert_eq!((options.output(), options.is_group()), (output, a));
                             assert_eq!(options.is_gate(), b);
-                            assert_eq!(options.has_amax(), a);
+                            assert_eq!((options.has_amax(), options.keeps_input()), (a, b));
+                            assert!(!options.with_input(false).keeps_input());
                             assert!(!options.with_amax(false).has_amax());
                             assert!(!options.with_gate(false).is_gate());
                             assert!(!options.with_group(false).is_group());
@@ -273,7 +301,8 @@ mod tests {
                             assert_eq!(options.bias(), bias);
                             let stores_sums = bias == Bias::None
                                 && epilogue == FragmentOp::None
-                                && output == OutputType::OfKernel;
+                                && output == OutputType::OfKernel
+                                && !b;
                             assert_eq!(options.stores_sums(), stores_sums);
                             assert_eq!(
                                 (options.prologue(), options.epilogue()),

@@ -45,7 +45,7 @@ pub(crate) struct ProductOptions {
     /// Vector to add: one element for each row or for each column of C.
     #[arg(long, value_enum, default_value_t = BiasName::None)]
     bias: BiasName,
-    /// Operation on the old C before it is scaled: none, set=C, scale=C or relu.
+    /// Operation on the old C before it is scaled: none, set=C, scale=C, relu, relu-gradient, gelu-gradient or silu-gradient.
     #[arg(long, value_name = "OPERATION", default_value_t = Operation::None)]
     prologue: Operation,
     /// Operation on the result: none, set=C, scale=C, relu, gelu or silu.

@@ -267,6 +267,7 @@ impl GroupPlan {
             bias: self.first.bias,
             workspace: address,
             amax: self.first.amax,
+            input: self.first.input,
             parameters: first.parameters,
         }
     }
@@ -287,10 +288,7 @@ fn member(
     let parameters = problem.parameters();
     GroupMember {
         parameters: GemmParameters {
-            options: parameters
-                .options
-                .with_group(true)
-                .with_amax(addresses.amax != 0),
+            options: addresses.options(parameters.options).with_group(true),
             stride_a: elements(addresses.a, first.a, types.input),
             stride_b: elements(addresses.b, first.b, types.input),
             stride_c: elements(addresses.c, first.c, types.output),
@@ -300,5 +298,6 @@ fn member(
         },
         distance_bias: elements(addresses.bias, first.bias, types.bias()),
         distance_amax: elements(addresses.amax, first.amax, types.accumulator),
+        distance_input: elements(addresses.input, first.input, types.bias()),
     }
 }

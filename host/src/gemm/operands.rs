@@ -2,7 +2,7 @@
 
 use super::{element::Element, problem::Problem};
 use crate::hip::{Device, DeviceBuffer};
-use ferrowave_shared::ElementType;
+use ferrowave_shared::{ElementType, Options};
 use std::marker::PhantomData;
 use thiserror::Error;
 
@@ -119,6 +119,14 @@ impl<'a> Target<'a> {
         }
     }
 
+    /// The same elements, borrowed from these.
+    fn reborrow(&mut self) -> Target<'_> {
+        Target {
+            view: self.view,
+            exclusive: PhantomData,
+        }
+    }
+
     /// Without the first `elements` elements; empty if there are no more.
     #[must_use]
     pub fn skip(self, elements: usize) -> Self {
@@ -147,6 +155,7 @@ pub struct Operands<'a> {
     bias: Option<Source<'a>>,
     scales: Option<[Source<'a>; 2]>,
     amax: Option<Target<'a>>,
+    epilogue_input: Option<Target<'a>>,
 }
 
 impl<'a> Operands<'a> {
@@ -163,6 +172,7 @@ impl<'a> Operands<'a> {
             bias: None,
             scales: None,
             amax: None,
+            epilogue_input: None,
         }
     }
 
@@ -195,26 +205,35 @@ impl<'a> Operands<'a> {
         }
     }
 
+    /// Adds a matrix with the layout of C that becomes the epilogue's input: α·A·B + β·prologue(C) + bias, or with a gate
+    /// α·A·B + bias. Its elements have the type of the bias ([`ElementTypes::bias`]). A training program needs it for the
+    /// gradient of the activation.
+    ///
+    /// [`ElementTypes::bias`]: ferrowave_shared::ElementTypes::bias
+    #[must_use]
+    pub fn with_epilogue_input(self, input: impl Into<Target<'a>>) -> Self {
+        Self {
+            epilogue_input: Some(input.into()),
+            ..self
+        }
+    }
+
     /// The same matrices, borrowed from these.
     pub fn reborrow(&mut self) -> Operands<'_> {
         Operands {
             a: self.a,
             b: self.b,
-            c: Target {
-                view: self.c.view,
-                exclusive: PhantomData,
-            },
+            c: self.c.reborrow(),
             bias: self.bias,
             scales: self.scales,
-            amax: self.amax.as_ref().map(|amax| Target {
-                view: amax.view,
-                exclusive: PhantomData,
-            }),
+            amax: self.amax.as_mut().map(Target::reborrow),
+            epilogue_input: self.epilogue_input.as_mut().map(Target::reborrow),
         }
     }
 
     /// The addresses of the matrices.
     pub fn addresses(&self) -> Addresses {
+        let address = |target: &Option<Target<'_>>| target.as_ref().map_or(0, |of| of.view.address);
         Addresses {
             a: self.a.0.address,
             b: self.b.0.address,
@@ -222,7 +241,8 @@ impl<'a> Operands<'a> {
             bias: self.bias.map_or(0, |bias| bias.0.address),
             scale_a: self.scales.map_or(0, |[a, _]| a.0.address),
             scale_b: self.scales.map_or(0, |[_, b]| b.0.address),
-            amax: self.amax.as_ref().map_or(0, |amax| amax.view.address),
+            amax: address(&self.amax),
+            input: address(&self.epilogue_input),
         }
     }
 
@@ -246,6 +266,12 @@ impl<'a> Operands<'a> {
             let element = types.accumulator;
             amax.view
                 .check("the largest magnitude", element, 1, device)?;
+        }
+        if let Some(input) = &self.epilogue_input {
+            let needed = problem.c().span();
+            input
+                .view
+                .check("the epilogue's input", types.bias(), needed, device)?;
         }
         let needed = problem.bias_length();
         match self.bias {
@@ -294,6 +320,17 @@ pub struct Addresses {
     pub scale_b: u64,
     /// Of the largest magnitude; 0 if it is not asked for.
     pub amax: u64,
+    /// Of the matrix for the epilogue's input, likewise.
+    pub input: u64,
+}
+
+impl Addresses {
+    /// The options of a launch that asks for what has an address.
+    pub(super) const fn options(&self, options: Options) -> Options {
+        options
+            .with_amax(self.amax != 0)
+            .with_input(self.input != 0)
+    }
 }
 
 /// Why the matrices do not fit a problem.

@@ -29,6 +29,14 @@ pub enum Operation {
     Gelu,
     /// The sigmoid linear unit, `x / (1 + e⁻ˣ)`. Where GELU is allowed.
     Silu,
+    /// Replaces the element by the derivative of ReLU at it: 0 if it is not positive, else 1; 1 for NaN. Only as a prologue, and
+    /// only with accumulators in f32. With a [gate](super::Request::gate), this and the next two are the backward pass of an
+    /// activation: C is the activation's input and becomes the gradient.
+    ReluGradient,
+    /// Replaces the element by the derivative of GELU at it, likewise.
+    GeluGradient,
+    /// Replaces the element by the derivative of SiLU at it, likewise.
+    SiluGradient,
 }
 
 impl Operation {
@@ -41,6 +49,9 @@ impl Operation {
             Self::Relu => FragmentOp::Relu,
             Self::Gelu => FragmentOp::Gelu,
             Self::Silu => FragmentOp::Silu,
+            Self::ReluGradient => FragmentOp::ReluGradient,
+            Self::GeluGradient => FragmentOp::GeluGradient,
+            Self::SiluGradient => FragmentOp::SiluGradient,
         }
     }
 
@@ -50,7 +61,7 @@ impl Operation {
         match self {
             Self::Set(_) => Self::Set(constant),
             Self::Scale(_) => Self::Scale(constant),
-            Self::None | Self::Relu | Self::Gelu | Self::Silu => self,
+            _ => self,
         }
     }
 
@@ -59,11 +70,19 @@ impl Operation {
         matches!(self, Self::Gelu | Self::Silu)
     }
 
+    /// Whether it is a derivative: only prologues with sums in f32 are.
+    pub const fn is_gradient(self) -> bool {
+        matches!(
+            self,
+            Self::ReluGradient | Self::GeluGradient | Self::SiluGradient
+        )
+    }
+
     /// The constant; 0 for operations that have none.
     pub const fn constant(self) -> f64 {
         match self {
             Self::Set(constant) | Self::Scale(constant) => constant,
-            Self::None | Self::Relu | Self::Gelu | Self::Silu => 0.0,
+            _ => 0.0,
         }
     }
 }
@@ -77,6 +96,9 @@ impl fmt::Display for Operation {
             Self::Relu => f.write_str("relu"),
             Self::Gelu => f.write_str("gelu"),
             Self::Silu => f.write_str("silu"),
+            Self::ReluGradient => f.write_str("relu-gradient"),
+            Self::GeluGradient => f.write_str("gelu-gradient"),
+            Self::SiluGradient => f.write_str("silu-gradient"),
         }
     }
 }
@@ -84,7 +106,7 @@ impl fmt::Display for Operation {
 /// The text is not an operation.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
-    "unknown operation `{text}`; expected none, set=C, scale=C, relu, gelu or silu, where C is a number"
+    "unknown operation `{text}`; expected none, set=C, scale=C, relu, gelu, silu, relu-gradient, gelu-gradient or silu-gradient, where C is a number"
 )]
 pub struct UnknownOperation {
     /// The text.
@@ -104,6 +126,9 @@ impl FromStr for Operation {
             ("relu", _) => Ok(Self::Relu),
             ("gelu", _) => Ok(Self::Gelu),
             ("silu", _) => Ok(Self::Silu),
+            ("relu-gradient", _) => Ok(Self::ReluGradient),
+            ("gelu-gradient", _) => Ok(Self::GeluGradient),
+            ("silu-gradient", _) => Ok(Self::SiluGradient),
             (_, Some(("set", number))) => Ok(Self::Set(constant(number)?)),
             (_, Some(("scale", number))) => Ok(Self::Scale(constant(number)?)),
             _ => Err(unknown()),
@@ -126,6 +151,9 @@ mod tests {
             Operation::Relu,
             Operation::Gelu,
             Operation::Silu,
+            Operation::ReluGradient,
+            Operation::GeluGradient,
+            Operation::SiluGradient,
         ] {
             assert_eq!(operation.to_string().parse(), Ok(operation));
         }

@@ -184,7 +184,7 @@ impl Plan {
         let output_bytes = types.output.size_bytes() as u64;
         let bias_bytes = types.bias().size_bytes() as u64;
         let parameters = GemmParameters {
-            options: launch.parameters.options.with_amax(addresses.amax != 0),
+            options: addresses.options(launch.parameters.options),
             ..launch.parameters
         };
         // Offsets do not overflow, as the problem was checked. Sums with invalid addresses may wrap
@@ -196,6 +196,7 @@ impl Plan {
             bias: addresses.bias.wrapping_add(launch.offset_bias * bias_bytes),
             workspace,
             amax: addresses.amax,
+            input: addresses.input.wrapping_add(launch.offset_c * bias_bytes),
             parameters,
         }
     }

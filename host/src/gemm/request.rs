@@ -281,7 +281,7 @@ pub enum ProblemError {
         types: ElementTypes,
     },
     /// The operation is not supported in this place, or with these element types.
-    #[error("{place} {operation} is not computed with sums in {sums}; expected one of {}", .supported.join(", "))]
+    #[error("{operation} is no {place} with sums in {sums}; expected one of {}", .supported.join(", "))]
     Operation {
         /// `prologue` or `epilogue`.
         place: &'static str,
@@ -463,13 +463,28 @@ fn operation(
     operation: Operation,
     sums: ElementType,
 ) -> Result<Operation, ProblemError> {
-    let has_activations = place == "epilogue" && sums == ElementType::F32;
-    if operation.is_activation() && !has_activations {
+    let supported: &[_] = match place {
+        _ if sums != ElementType::F32 => &["none", "set", "scale", "relu"],
+        "epilogue" => &["none", "set", "scale", "relu", "gelu", "silu"],
+        _ => &[
+            "none",
+            "set",
+            "scale",
+            "relu",
+            "relu-gradient",
+            "gelu-gradient",
+            "silu-gradient",
+        ],
+    };
+    let of_floats = operation.is_activation() && place == "epilogue"
+        || operation.is_gradient() && place == "prologue";
+    let is_special = operation.is_activation() || operation.is_gradient();
+    if is_special && !(of_floats && sums == ElementType::F32) {
         return Err(ProblemError::Operation {
             place,
             operation,
             sums,
-            supported: &["none", "set", "scale", "relu"],
+            supported,
         });
     }
     let name = match place {
@@ -860,15 +875,15 @@ mod tests {
         }
         assert_eq!(
             error(request(ElementTypes::F64, none, gelu)),
-            "epilogue gelu is not computed with sums in f64; expected one of none, set, scale, relu"
+            "gelu is no epilogue with sums in f64; expected one of none, set, scale, relu"
         );
         assert_eq!(
             error(request(ElementTypes::F64, none, silu)),
-            "epilogue silu is not computed with sums in f64; expected one of none, set, scale, relu"
+            "silu is no epilogue with sums in f64; expected one of none, set, scale, relu"
         );
         assert_eq!(
             error(request(ElementTypes::F32, gelu, none)),
-            "prologue gelu is not computed with sums in f32; expected one of none, set, scale, relu"
+            "gelu is no prologue with sums in f32; expected one of none, set, scale, relu, relu-gradient, gelu-gradient, silu-gradient"
         );
     }
 }

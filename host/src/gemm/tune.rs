@@ -188,7 +188,8 @@ mod tests {
     };
     use ferrowave_gpu::Gpu;
     use ferrowave_kernel_build::{Assembly, Toolchain};
-    use std::path::Path;
+    use ferrowave_shared::{GemmArguments, GemmParameters};
+    use std::{mem::offset_of, path::Path};
 
     const GPU: Gpu = Gpu::Gfx90a;
     /// Writes 0 at address 0, which ends the launch.
@@ -214,15 +215,18 @@ mod tests {
                 ".amdhsa_kernel {name}\n.amdhsa_next_free_vgpr 2\n.amdhsa_next_free_sgpr 8\n.amdhsa_accum_offset 4\n.end_amdhsa_kernel\n"
             );
             metadata += &format!("  - {{ .name: {name}, .symbol: {name}.kd, .args: [");
-            for offset in [0, 8, 16, 24, 32] {
+            let parameters = offset_of!(GemmArguments, parameters);
+            for offset in (0..parameters).step_by(8) {
                 metadata += &format!(
                     "{{ .offset: {offset}, .size: 8, .value_kind: global_buffer, .address_space: global }}, "
                 );
             }
             metadata += &format!(
-                "{{ .offset: 40, .size: 96, .value_kind: by_value }}], .kernarg_segment_size: 136, .group_segment_fixed_size: 0, \
+                "{{ .offset: {parameters}, .size: {}, .value_kind: by_value }}], .kernarg_segment_size: {}, .group_segment_fixed_size: 0, \
                  .private_segment_fixed_size: 0, .kernarg_segment_align: 8, .wavefront_size: 64, .sgpr_count: 8, .vgpr_count: 2, \
-                 .max_flat_workgroup_size: {threads} }}\n"
+                 .max_flat_workgroup_size: {threads} }}\n",
+                size_of::<GemmParameters>(),
+                size_of::<GemmArguments>(),
             );
         }
         let text = format!(

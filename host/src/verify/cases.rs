@@ -54,7 +54,7 @@ const INTEGER_FACTORS: [(f64, f64); 5] = [
 ];
 
 /// Operations before and after the product. Integers can hold the constants, too.
-const OPERATIONS: [(Operation, Operation); 7] = [
+const OPERATIONS: [(Operation, Operation); 10] = [
     (Operation::None, Operation::None),
     (Operation::Relu, Operation::Gelu),
     (Operation::None, Operation::Silu),
@@ -62,6 +62,9 @@ const OPERATIONS: [(Operation, Operation); 7] = [
     (Operation::Set(2.0), Operation::None),
     (Operation::None, Operation::Scale(-2.0)),
     (Operation::None, Operation::Set(7.0)),
+    (Operation::ReluGradient, Operation::None),
+    (Operation::GeluGradient, Operation::Scale(3.0)),
+    (Operation::SiluGradient, Operation::None),
 ];
 
 const ORDERS: [(Order, Order); 4] = [
@@ -344,9 +347,14 @@ fn case(kernel: &Kernel, (m, n, k): (i64, i64, i64), mut digits: Digits, seed: u
     let types = kernel.types;
     let (order_a, order_b) = digits.of(&ORDERS);
     let (alpha, beta) = digits.of(factors(kernel));
-    let (prologue, mut epilogue) = digits.of(&OPERATIONS);
-    if epilogue.is_activation() && types.accumulator != ElementType::F32 {
-        epilogue = Operation::None;
+    let (mut prologue, mut epilogue) = digits.of(&OPERATIONS);
+    if types.accumulator != ElementType::F32 {
+        if epilogue.is_activation() {
+            epilogue = Operation::None;
+        }
+        if prologue.is_gradient() {
+            prologue = Operation::None;
+        }
     }
     // One matrix for all products of the batch, or matrices with a gap between them.
     let (batch, [stride_a, stride_b]) = digits.of(&[

@@ -69,6 +69,7 @@ macro_rules! entry {
             bias: *const $output,
             workspace: *mut u8,
             amax: *mut u32,
+            input: *mut $output,
             parameters: GemmParameters,
             $($name: $type,)*
         ) {
@@ -82,6 +83,7 @@ macro_rules! entry {
                     bias,
                     workspace,
                     amax,
+                    input,
                     scale_a: $scale_a,
                     scale_b: $scale_b,
                 };
@@ -363,7 +365,7 @@ macro_rules! instruction {
 
 for_each_kernel!(entries);
 
-// The entry points take six pointers, then the parameters.
-const _: () = assert!(offset_of!(GemmArguments, parameters) == 48);
+// The entry points take seven pointers, then the parameters.
+const _: () = assert!(offset_of!(GemmArguments, parameters) == 56);
 const _: () = assert!(offset_of!(ScaledGemmArguments, scales) == size_of::<GemmArguments>() + 16);
 const _: () = assert!(LANES == crate::tile::index::LANES);

@@ -29,32 +29,33 @@ type AsBf16<C> = <<C as Stored>::Sum as Accumulator>::AsBf16;
 type AsFp8<C> = <<C as Stored>::Sum as Accumulator>::AsFp8;
 type AsBf8<C> = <<C as Stored>::Sum as Accumulator>::AsBf8;
 
-/// Evaluates an expression of C from a tile's corner on, with elements of a type that the launch chose. The type is uniform.
-macro_rules! with_c {
-    ($product:ident, $output:expr, $c:ident => $use:expr) => {
+/// Evaluates an expression of a [matrix](Product::matrix), with elements of the type that the launch chose for C. The type is
+/// uniform.
+macro_rules! with_matrix {
+    ($product:ident, $start:expr, $output:expr, $matrix:ident => $use:expr) => {
         match $output {
             OutputType::OfKernel => {
-                let $c = $product.result();
+                let $matrix = $product.matrix::<C>($start);
                 $use
             }
             OutputType::F32 => {
-                let $c = $product.result_as::<AsF32<C>>();
+                let $matrix = $product.matrix::<AsF32<C>>($start);
                 $use
             }
             OutputType::F16 => {
-                let $c = $product.result_as::<AsF16<C>>();
+                let $matrix = $product.matrix::<AsF16<C>>($start);
                 $use
             }
             OutputType::Bf16 => {
-                let $c = $product.result_as::<AsBf16<C>>();
+                let $matrix = $product.matrix::<AsBf16<C>>($start);
                 $use
             }
             OutputType::Float8 if matches!($product.kernel.types.input, ElementType::Bf8) => {
-                let $c = $product.result_as::<AsBf8<C>>();
+                let $matrix = $product.matrix::<AsBf8<C>>($start);
                 $use
             }
             OutputType::Float8 => {
-                let $c = $product.result_as::<AsFp8<C>>();
+                let $matrix = $product.matrix::<AsFp8<C>>($start);
                 $use
             }
         }
@@ -72,6 +73,8 @@ pub(super) struct Pointers<A, C> {
     pub(super) workspace: *mut u8,
     /// Where the largest magnitude of results goes.
     pub(super) amax: *mut u32,
+    /// Where the epilogue's input goes.
+    pub(super) input: *mut C,
     /// The scales of types that have them; else null.
     pub(super) scale_a: *const u8,
     pub(super) scale_b: *const u8,
@@ -91,6 +94,8 @@ pub(super) struct Product<A, C> {
     batch: u32,
     /// How many elements its bias is behind that of the arguments.
     distance_bias: usize,
+    /// How many elements its epilogue's input is behind that of the arguments.
+    skipped_input: usize,
     parameters: GemmParameters,
 }
 
@@ -132,26 +137,33 @@ impl<A: Copy, C: Stored> Product<A, C> {
         let is_group = kernel.computes_groups() && parameters.options.is_group();
         // Before the branch: behind it, they would be waited for once more.
         at_once(kernel, &pointers, &parameters);
-        let (parameters, batch, distance_bias, distance_amax) = if is_group {
+        let (parameters, batch, distance_bias, distance_amax, skipped_input) = if is_group {
             let group = pointers.workspace.cast::<GroupMember>();
             // SAFETY: a group has a member for each workgroup along z.
             let member = unsafe { group.add(workgroup.z as usize).read() };
             at_once(kernel, &pointers, &member.parameters);
-            let distance_bias = member.distance_bias as usize;
             (
                 member.parameters,
                 1,
-                distance_bias,
+                member.distance_bias as usize,
                 member.distance_amax as usize,
+                member.distance_input as usize,
             )
         } else {
-            (parameters, workgroup.z, 0, 0)
+            (
+                parameters,
+                workgroup.z,
+                0,
+                0,
+                workgroup.z as usize * parameters.stride_c as usize,
+            )
         };
         let Pointers {
             a,
             b,
             c,
             amax,
+            input,
             scale_a,
             scale_b,
             ..
@@ -163,6 +175,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
                 b: b.wrapping_add(skip.wrapping_mul(parameters.stride_b as usize)),
                 c: c.wrapping_add(skip.wrapping_mul(parameters.stride_c as usize)),
                 amax: amax.wrapping_add(distance_amax),
+                input: input.wrapping_add(skipped_input),
                 scale_a: scale_a.wrapping_add(skip * scales.stride_a as usize),
                 scale_b: scale_b.wrapping_add(skip * scales.stride_b as usize),
                 ..pointers
@@ -172,6 +185,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
             column: workgroup.x * kernel.tile.n as u32,
             batch,
             distance_bias,
+            skipped_input,
             parameters,
         };
         match (kernel.order, kernel.reduction) {
@@ -485,7 +499,9 @@ impl<A: Copy, C: Stored> Product<A, C> {
                 }
                 _ => {
                     let (epilogue, bias) = (self.epilogue(), self.bias());
-                    self.result().update(row, column, sums, &epilogue, bias);
+                    let input = self.matrix(self.input());
+                    let c = self.result();
+                    c.update(row, column, sums, &epilogue, bias, input);
                 }
             }
         };
@@ -534,6 +550,8 @@ impl<A: Copy, C: Stored> Product<A, C> {
                 || self.load_old(runs),
                 #[inline(always)]
                 |sums| self.add_bias(runs, sums),
+                #[inline(always)]
+                |results| self.keep_input(runs, results),
             );
             if self.has_amax() {
                 *amax = (*amax).max(self.largest(runs, &results));
@@ -555,7 +573,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
     #[inline(always)]
     unsafe fn load_old<const RUN: usize>(&self, runs: &Runs) -> RunElements<C::Sum, RUN> {
         // SAFETY: as in `store`; the host passes a C of this type.
-        unsafe { with_c!(self, self.output(), c => c.load_old(runs)) }
+        unsafe { with_matrix!(self, self.c(), self.output(), c => c.load_old(runs)) }
     }
 
     /// Adds the bias to the elements of `runs`.
@@ -568,12 +586,37 @@ impl<A: Copy, C: Stored> Product<A, C> {
         runs: &Runs,
         sums: RunElements<C::Sum, RUN>,
     ) -> RunElements<C::Sum, RUN> {
-        let output = match self.output() {
+        // SAFETY: as in `load_old`; the bias has C's type, or the kernel's with 8-bit floats.
+        unsafe {
+            with_matrix!(self, self.c(), self.output_of_bias(), c => c.add_bias(runs, sums, self.bias()))
+        }
+    }
+
+    /// The type of the bias and of the epilogue's input: the kernel's if C is of 8-bit floats. Uniform.
+    #[inline(always)]
+    fn output_of_bias(&self) -> OutputType {
+        match self.output() {
             OutputType::Float8 => OutputType::OfKernel,
             output => output,
+        }
+    }
+
+    /// Stores the epilogue's input.
+    ///
+    /// # Safety
+    /// As [`store_units`](Self::store_units).
+    #[inline(always)]
+    unsafe fn keep_input<const RUN: usize>(&self, runs: &Runs, results: RunElements<C::Sum, RUN>) {
+        // The compiler would keep the offsets for the results, and there are no registers for them.
+        let (row, column) = runs.first;
+        let runs = Runs {
+            first: (row + crate::opaque_zero(), column),
+            ..*runs
         };
-        // SAFETY: as in `load_old`; the bias has C's type, or the kernel's with 8-bit floats.
-        unsafe { with_c!(self, output, c => c.add_bias(runs, sums, self.bias())) }
+        // SAFETY: as in `load_old`.
+        unsafe {
+            with_matrix!(self, self.input(), self.output_of_bias(), input => input.store_runs(&runs, results));
+        }
     }
 
     /// Stores `results` in `runs` of C.
@@ -583,7 +626,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
     #[inline(always)]
     unsafe fn store_runs<const RUN: usize>(&self, runs: &Runs, results: RunElements<C::Sum, RUN>) {
         // SAFETY: as in `load_old`.
-        unsafe { with_c!(self, self.output(), c => c.store_runs(runs, results)) }
+        unsafe { with_matrix!(self, self.c(), self.output(), c => c.store_runs(runs, results)) }
     }
 
     /// The magnitude bits of the largest of `results`; those outside C do not count.
@@ -637,15 +680,21 @@ impl<A: Copy, C: Stored> Product<A, C> {
     pub(super) fn epilogue(&self) -> Epilogue<C::Sum> {
         let p = &self.parameters;
         let activation = p.options.epilogue() as u32 + crate::opaque_zero();
+        let old = p.options.prologue() as u32 + crate::opaque_zero();
+        let is_gelu_gradient = old == FragmentOp::GeluGradient as u32;
         let is_gelu = activation == FragmentOp::Gelu as u32;
         Epilogue {
             alpha: factor(p.alpha),
             beta: factor(p.beta),
             prologue: operation(p.options.prologue(), p.prologue_value),
             epilogue: operation(p.options.epilogue(), p.epilogue_value),
+            relu_gradient: old == FragmentOp::ReluGradient as u32,
+            gradient: is_gelu_gradient || old == FragmentOp::SiluGradient as u32,
+            gradient_of: Activation::new(is_gelu_gradient),
             activated: is_gelu || activation == FragmentOp::Silu as u32,
             activation: Activation::new(is_gelu),
             gate: p.options.is_gate(),
+            keeps_input: p.options.keeps_input(),
         }
     }
 
@@ -664,22 +713,50 @@ impl<A: Copy, C: Stored> Product<A, C> {
     /// C from the tile's corner on.
     #[inline(always)]
     fn result(&self) -> Output<C> {
-        let p = &self.parameters;
-        // SAFETY: `of_workgroup`'s caller promised C, and that every tile has an element.
-        unsafe { Output::new(self.pointers.c, p.m, p.n, p.ldc).part(self.row, self.column) }
+        self.matrix(self.c())
     }
 
-    /// The same if its elements have type `D`.
+    /// C as a start for [`matrix`](Self::matrix).
     #[inline(always)]
-    fn result_as<D: Stored>(&self) -> Output<D> {
-        let p = &self.parameters;
-        let skipped = (self.batch as usize).wrapping_mul(p.stride_c as usize);
-        let start = self.pointers.c.wrapping_sub(skipped).cast::<D>();
-        // SAFETY: `of_workgroup`'s caller promised C, and that every tile has an element.
-        unsafe {
-            Output::new(start.wrapping_add(skipped), p.m, p.n, p.ldc).part(self.row, self.column)
+    fn c(&self) -> Start<C> {
+        Start {
+            first: self.pointers.c,
+            skipped: (self.batch as usize).wrapping_mul(self.parameters.stride_c as usize),
         }
     }
+
+    /// The epilogue's input, likewise.
+    #[inline(always)]
+    fn input(&self) -> Start<C> {
+        Start {
+            first: self.pointers.input,
+            skipped: self.skipped_input,
+        }
+    }
+
+    /// A matrix with the layout of C, from the tile's corner on, with elements of type `D`.
+    #[inline(always)]
+    fn matrix<D: Stored>(&self, start: Start<C>) -> Output<D> {
+        let p = &self.parameters;
+        let Start { first, skipped } = start;
+        let first = if size_of::<D>() == size_of::<C>() {
+            first.cast()
+        } else {
+            first
+                .wrapping_sub(skipped)
+                .cast::<D>()
+                .wrapping_add(skipped)
+        };
+        // SAFETY: `of_workgroup`'s caller promised the matrices, and that every tile has an element.
+        unsafe { Output::new(first, p.m, p.n, p.ldc).part(self.row, self.column) }
+    }
+}
+
+/// Where a matrix with the layout of C begins, as if its elements were of type `C`.
+struct Start<C> {
+    first: *mut C,
+    /// Elements before the first, from the launch's address on.
+    skipped: usize,
 }
 
 /// The sums in units, a run in each, multiplied by `factor`.

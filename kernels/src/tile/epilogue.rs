@@ -79,6 +79,12 @@ pub struct Epilogue<A> {
     pub beta: A,
     /// The operation on the old element.
     pub prologue: Operation<A>,
+    /// Whether ReLU's derivative at the old element takes its place before this operation.
+    pub relu_gradient: bool,
+    /// Whether another function's derivative does.
+    pub gradient: bool,
+    /// That function.
+    pub gradient_of: Activation,
     /// The operation on the sum of all that.
     pub epilogue: Operation<A>,
     /// Whether the activation function comes before this operation.
@@ -87,6 +93,8 @@ pub struct Epilogue<A> {
     pub activation: Activation,
     /// Whether the scaled old element is multiplied by the result instead of added.
     pub gate: bool,
+    /// Whether what the activation and the operation are applied to is kept.
+    pub keeps_input: bool,
 }
 
 impl<A: Accumulator> Epilogue<A> {
@@ -98,6 +106,7 @@ impl<A: Accumulator> Epilogue<A> {
         mut sums: RunElements<A, RUN>,
         load_old: impl Fn() -> RunElements<A, RUN>,
         add_bias: impl FnOnce(RunElements<A, RUN>) -> RunElements<A, RUN>,
+        keep_input: impl FnOnce(RunElements<A, RUN>),
     ) -> RunElements<A, RUN> {
         // With β = 0, a NaN in the old element does not propagate.
         if self.beta != A::ZERO && !self.gate {
@@ -113,6 +122,9 @@ impl<A: Accumulator> Epilogue<A> {
             }
         }
         let mut results = add_bias(sums);
+        if self.keeps_input {
+            keep_input(results);
+        }
         if self.activated {
             for n in 0..runs.count {
                 results[n] = each(results[n], |result| result.activated(self.activation));
@@ -143,6 +155,15 @@ impl<A: Accumulator> Epilogue<A> {
         let mut old = [[A::ZERO; RUN]; MOST_RUNS];
         if !self.prologue.set {
             old = load_old();
+        }
+        if self.relu_gradient {
+            for n in 0..runs.count {
+                old[n] = each(old[n], A::relu_gradient);
+            }
+        } else if self.gradient {
+            for n in 0..runs.count {
+                old[n] = each(old[n], |old| old.gradient(self.gradient_of));
+            }
         }
         for n in 0..runs.count {
             old[n] = each(old[n], |old| self.beta.mul(self.prologue.of(old)));

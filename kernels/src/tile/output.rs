@@ -169,8 +169,8 @@ impl<T: Stored> Output<T> {
     /// elements outside the matrix are dropped.
     ///
     /// # Safety
-    /// No other thread of the launch updates any of these elements. The bias vector has an element for
-    /// each row or column of the matrix.
+    /// No other thread of the launch updates any of these elements, or those of `input`, a matrix of the same shape for the
+    /// epilogue's input. The bias vector has an element for each row or column of the matrix.
     #[inline(always)]
     pub unsafe fn update<const RUN: usize, F: Fragment<RUN, Sum = T::Sum>>(
         &self,
@@ -179,6 +179,7 @@ impl<T: Stored> Output<T> {
         mut fragment: F,
         epilogue: &Epilogue<T::Sum>,
         bias: Addend<T>,
+        input: Self,
     ) {
         fragment.for_each_run(|i, j, sums| {
             let runs = Runs {
@@ -196,6 +197,8 @@ impl<T: Stored> Output<T> {
                     || self.load_old(&runs),
                     #[inline(always)]
                     |sums| self.add_bias(&runs, sums, bias),
+                    #[inline(always)]
+                    |results| input.store_runs(&runs, results),
                 );
                 self.store_runs(&runs, results);
             }
@@ -527,10 +530,14 @@ mod tests {
         alpha: 1.0,
         beta: 0.0,
         prologue: NONE,
+        relu_gradient: false,
+        gradient: false,
+        gradient_of: Activation::GELU,
         epilogue: NONE,
         activated: false,
         activation: Activation::GELU,
         gate: false,
+        keeps_input: false,
     };
 
     const NONE: Operation<f32> = Operation {
@@ -566,16 +573,28 @@ mod tests {
         epilogue: &Epilogue<f32>,
         bias: Addend<f32>,
     ) -> Vec<f32> {
+        updated_with_input(old, corner, epilogue, bias).0
+    }
+
+    /// The same, and the matrix for the epilogue's input.
+    fn updated_with_input(
+        old: f32,
+        corner: (u32, u32),
+        epilogue: &Epilogue<f32>,
+        bias: Addend<f32>,
+    ) -> (Vec<f32>, Vec<f32>) {
         let mut memory = vec![old; 8];
         memory[3] = -7.0;
         memory[7] = -7.0;
+        let mut input = vec![-9.0; 8];
         let product = RegisterTile([[1.0, 2.0], [3.0, 4.0]]);
-        // SAFETY: the vector is of that shape, and this is its only thread.
+        // SAFETY: the vectors are of that shape, and this is their only thread.
         unsafe {
             let output = Output::new(memory.as_mut_ptr(), 2, 3, 4);
-            output.update(corner.0, corner.1, product, epilogue, bias);
+            let of_input = Output::new(input.as_mut_ptr(), 2, 3, 4);
+            output.update(corner.0, corner.1, product, epilogue, bias, of_input);
         }
-        memory
+        (memory, input)
     }
 
     #[test]
@@ -691,6 +710,7 @@ mod tests {
                     [[0.0; 2]; MOST_RUNS],
                     || output.load_old(&runs),
                     |sums| output.add_bias(&runs, sums, bias),
+                    |_| panic!("the input is not kept"),
                 )
             };
             assert_eq!(results[..2], expected, "{step:?}");
@@ -783,5 +803,45 @@ mod tests {
         assert_eq!(gated[..2], [3.0 * 3.0 * -2.0, 3.0 * 14.0 * -2.0]);
         let closed = updated_with_bias(-4.0, (0, 0), &epilogue, bias);
         assert_eq!(closed[..2], [0.0, 0.0]);
+    }
+
+    #[test]
+    fn the_input_of_the_epilogue_is_kept_and_cut_off() {
+        let epilogue = Epilogue {
+            beta: 2.0,
+            epilogue: RELU,
+            activated: true,
+            keeps_input: true,
+            ..PLAIN
+        };
+        let bias = Addend::Row([-100.0, 0.5].as_ptr());
+        let (results, input) = updated_with_input(10.0, (0, 2), &epilogue, bias);
+        assert_eq!(input, [-9.0, -9.0, -79.0, -9.0, -9.0, -9.0, 23.5, -9.0]);
+        assert_eq!((results[2], results[6]), (0.0, 23.5));
+        let gated = Epilogue {
+            gate: true,
+            ..epilogue
+        };
+        let (_, input) = updated_with_input(10.0, (0, 0), &gated, Addend::None);
+        assert_eq!(input[..2], [1.0, 2.0]);
+    }
+
+    #[test]
+    fn a_gradient_takes_the_place_of_the_old_element() {
+        let backward = Epilogue {
+            beta: 1.0,
+            gate: true,
+            relu_gradient: true,
+            ..PLAIN
+        };
+        assert_eq!(updated(5.0, (0, 0), &backward)[..2], [1.0, 2.0]);
+        assert_eq!(updated(-5.0, (0, 0), &backward)[..2], [0.0, 0.0]);
+        let smooth = Epilogue {
+            relu_gradient: false,
+            gradient: true,
+            gradient_of: Activation::SILU,
+            ..backward
+        };
+        assert_eq!(updated(0.0, (0, 0), &smooth)[..2], [0.5, 1.0]);
     }
 }
