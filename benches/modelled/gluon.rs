@@ -6,12 +6,7 @@
 //! The traced launch is the fifteenth of the same matrices, in the warm-up of Triton's `do_bench`, which clears no cache then
 //! (`scripts/run_perf_table.py`). A, B and C have at most 188 MB, so that the Infinity Cache has them.
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::Command,
-    sync::Arc,
-};
+use std::{fs, sync::Arc};
 
 use ferrowave_emulator::dispatch::{self, LaunchConfig, Limits};
 use ferrowave_emulator::exec::SimdLevel;
@@ -23,10 +18,8 @@ use ferrowave_timing::{self as timing, Timing};
 use crate::{
     Choice, allocate,
     statistics::{Group, Pair},
+    triton::{Compiled, compile},
 };
-
-/// The version of Triton that is installed if there is none.
-const TRITON: &str = "triton==3.9.0";
 
 /// k of a step.
 const STEP: usize = 64;
@@ -81,14 +74,6 @@ const ROWS: &[Row] = &[
     // Two waves on a SIMD with 2048 cycles of matrix instructions each: 4187.7 cycles a step (`gfx942/README.md`).
     row("mi300x", 256, 256, 1e2 * 4096.0 / 4187.7),
 ];
-
-/// A compiled kernel.
-struct Compiled {
-    file: String,
-    symbol: String,
-    lds_bytes: u32,
-    waves: u32,
-}
 
 impl Row {
     fn machine(&self) -> Product {
@@ -242,68 +227,6 @@ fn estimate(
     timing.expect("a kernel for the machine")
 }
 
-/// A Python with Triton: `TRITON_PYTHON`, or a virtual environment in the user's cache folder, which is made if it is
-/// missing.
-fn python() -> Result<PathBuf, String> {
-    if let Some(python) = env::var_os("TRITON_PYTHON") {
-        return Ok(python.into());
-    }
-    let cache = match (env::var_os("XDG_CACHE_HOME"), env::var_os("HOME")) {
-        (Some(cache), _) => PathBuf::from(cache),
-        (None, Some(home)) => PathBuf::from(home).join(".cache"),
-        (None, None) => return Err("neither XDG_CACHE_HOME nor HOME is set".to_owned()),
-    };
-    let environment = cache.join("ferrowave/triton");
-    let python = environment.join("bin/python");
-    if run(Command::new(&python).args(["-c", "import triton"])).is_err() {
-        println!("{TRITON} is installed in {}, once", environment.display());
-        run(Command::new("python3")
-            .args(["-m", "venv"])
-            .arg(&environment))?;
-        run(Command::new(&python).args(["-m", "pip", "install", "--quiet", TRITON]))?;
-    }
-    Ok(python)
-}
-
-/// Runs a command. If it fails, returns the end of what it says.
-fn run(command: &mut Command) -> Result<(), String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command
-        .output()
-        .map_err(|error| format!("{name}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let last: Vec<&str> = said.lines().rev().take(3).collect();
-    let last: Vec<&str> = last.into_iter().rev().collect();
-    Err(format!("{name}: {}", last.join("; ")))
-}
-
-fn compile(directory: &Path) -> Result<Vec<Compiled>, String> {
-    let source = directory.join("gluon.py");
-    fs::write(&source, include_str!("gluon.py")).map_err(|error| error.to_string())?;
-    let mut triton = Command::new(python()?);
-    triton.env("TRITON_DEFAULT_FP_FUSION", "1");
-    run(triton.arg(&source).arg(directory))?;
-    let list =
-        fs::read_to_string(directory.join("kernels.tsv")).map_err(|error| error.to_string())?;
-    let compiled = list.lines().map(|line| {
-        let fields: Vec<&str> = line.split('\t').collect();
-        let &[file, symbol, lds_bytes, waves] = fields.as_slice() else {
-            return Err(format!("kernels.tsv has the line {line:?}"));
-        };
-        let number = |text: &str| text.parse().map_err(|error| format!("{text:?}: {error}"));
-        Ok(Compiled {
-            file: file.to_owned(),
-            symbol: symbol.to_owned(),
-            lds_bytes: number(lds_bytes)?,
-            waves: number(waves)?,
-        })
-    });
-    compiled.collect()
-}
-
 pub(crate) fn print(choice: &Choice) {
     let is_chosen = |row: &&Row| choice.has(row.machine().name(), &row.name());
     if choice.is_quick || !ROWS.iter().any(|row| is_chosen(&row)) {
@@ -312,7 +235,7 @@ pub(crate) fn print(choice: &Choice) {
     println!("\n| Gluon, f16 | tile | published [%] | modelled [%] | ratio | bound by |");
     println!("|---|---|---|---|---|---|");
     let directory = tempfile::tempdir().expect("a folder for temporary files");
-    let all = match compile(directory.path()) {
+    let all = match compile(directory.path(), "gluon.py", include_str!("gluon.py")) {
         Ok(all) => all,
         Err(complaint) => return println!("| missing: Triton compiles no kernel: {complaint} |"),
     };

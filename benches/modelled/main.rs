@@ -7,7 +7,8 @@
 //!   ladder for Radeons (`sgemm.hip`), which need a clang that compiles HIP: `CLANG`, `clang-22` or `clang`;
 //! - LDS instructions;
 //! - the kernels of AMD's Gluon tutorials (`gluon.py`), which need Triton: that of `TRITON_PYTHON`, or one that is
-//!   installed from PyPI to `ferrowave/triton` in the user's cache folder, once.
+//!   installed from PyPI to `ferrowave/triton` in the user's cache folder, once;
+//! - [`Gemm`](ferrowave::gemm::Gemm)'s choice beside a product in Triton (`vendor.py`), on MI300X and MI355X.
 //!
 //! Each group but the first ends with its mean error and its rank correlation. What needs a missing compiler says so, and
 //! the rest runs. An argument selects rows by a part of the machine's or kernel's name. `--quick` leaves out slow rows.
@@ -21,6 +22,8 @@ mod ours;
 mod published;
 mod rows;
 mod statistics;
+mod triton;
+mod vendor;
 
 use std::{env, process::ExitCode};
 
@@ -82,6 +85,7 @@ fn main() -> ExitCode {
     }
     lds::print(&choice);
     gluon::print(&choice);
+    vendor::print(&choice);
     // A selection has not all rows.
     match choice.part_of_name.is_some() || choice.is_quick || rows::compare() {
         true => ExitCode::SUCCESS,

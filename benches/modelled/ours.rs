@@ -12,7 +12,7 @@ use ferrowave_emulator::memory::DeviceMemory;
 use ferrowave_emulator::program::Program;
 use ferrowave_gpu::Product;
 use ferrowave_shared::{ElementTypes, Kernel};
-use ferrowave_timing::{self as timing, Timing};
+use ferrowave_timing::{self as timing, Parameters, Timing};
 
 use crate::{Choice, allocate, cold};
 
@@ -115,11 +115,7 @@ impl Row {
     }
 
     fn estimate(&self, code_object: &[u8]) -> Timing {
-        let gpu = self.machine.gpu();
         let kernel = Kernel::by_variant(self.variant, self.types).expect("the catalogue has it");
-        let memory = Arc::new(DeviceMemory::new(1 << 34));
-        let program = Program::load(code_object, gpu, &memory, SimdLevel::detect())
-            .expect("our own code object");
         let [m, n, k] = self.size;
         let problem = Request {
             order_b: if self.is_b_along_k {
@@ -131,36 +127,52 @@ impl Row {
             ..Request::new(m, n, k)
         };
         let problem = problem.check().expect("a problem");
-        let matrix = |a: i64, b: i64, bytes: usize| allocate(&memory, (a * b) as usize * bytes);
-        let input = self.types.input.size_bytes();
-        let plan = Plan::new(kernel, &problem, &Host::smallest(gpu.name())).expect("a plan");
-        let workspace = plan.workspace_bytes().expect("a small workspace").all;
-        let addresses = Addresses {
-            a: matrix(m, k, input),
-            b: matrix(k, n, input),
-            c: matrix(m, n, self.types.output.size_bytes()),
-            ..Addresses::default()
-        };
-        let workspace = allocate(&memory, workspace.max(1) as usize);
-        let launch = plan.launches().next().expect("a launch");
-        let arguments = plan.arguments(&launch, &addresses, workspace);
-        let loaded = program
-            .kernel(kernel.symbol)
-            .expect("the catalogue's kernel");
-        let config = LaunchConfig {
-            grid: [launch.grid.x, launch.grid.y, launch.grid.z],
-            block: [kernel.block.x as u32, kernel.block.y as u32, 1],
-            dynamic_lds_bytes: kernel.lds_bytes as u32,
-            kernarg: bytemuck::bytes_of(&arguments),
-            seed: 0,
-            threads: None,
-            limits: Limits::NONE,
-            cooperative: false,
-            group: None,
-            partial: [0; 3],
-        };
-        timing::estimate(&loaded, &config, cold(self.machine)).expect("a kernel for the machine")
+        let host = Host::smallest(self.machine.gpu().name());
+        let plan = Plan::new(kernel, &problem, &host).expect("a plan");
+        estimate(&plan, code_object, self.machine, cold(self.machine))
     }
+}
+
+/// The time of a plan with one launch.
+pub(crate) fn estimate(
+    plan: &Plan,
+    code_object: &[u8],
+    machine: Product,
+    parameters: Parameters,
+) -> Timing {
+    let (kernel, problem) = (plan.kernel(), plan.problem());
+    let memory = Arc::new(DeviceMemory::new(1 << 34));
+    let program = Program::load(code_object, machine.gpu(), &memory, SimdLevel::detect())
+        .expect("our own code object");
+    let matrix = |span: u128, bytes: usize| allocate(&memory, span as usize * bytes);
+    let types = problem.types();
+    let input = types.input.size_bytes();
+    let workspace = plan.workspace_bytes().expect("a small workspace").all;
+    let addresses = Addresses {
+        a: matrix(problem.a().span(), input),
+        b: matrix(problem.b().span(), input),
+        c: matrix(problem.c().span(), types.output.size_bytes()),
+        ..Addresses::default()
+    };
+    let workspace = allocate(&memory, workspace.max(1) as usize);
+    let launch = plan.launches().next().expect("a launch");
+    let arguments = plan.arguments(&launch, &addresses, workspace);
+    let loaded = program
+        .kernel(kernel.symbol)
+        .expect("the catalogue's kernel");
+    let config = LaunchConfig {
+        grid: [launch.grid.x, launch.grid.y, launch.grid.z],
+        block: [kernel.block.x as u32, kernel.block.y as u32, 1],
+        dynamic_lds_bytes: kernel.lds_bytes as u32,
+        kernarg: bytemuck::bytes_of(&arguments),
+        seed: 0,
+        threads: None,
+        limits: Limits::NONE,
+        cooperative: false,
+        group: None,
+        partial: [0; 3],
+    };
+    timing::estimate(&loaded, &config, parameters).expect("a kernel for the machine")
 }
 
 pub(crate) fn print(choice: &Choice) {
