@@ -752,6 +752,12 @@ const SPLIT_K_64X64: Step = Step {
     ..SPLIT_K
 };
 
+/// The same with stages of whole cache lines, for gfx950, whose compute units have LDS for four workgroups of it.
+const SPLIT_K_64X64_LINES: Step = Step {
+    row_bytes: 128,
+    ..SPLIT_K_64X64
+};
+
 /// [`Variant::SplitK32x64`]: 1 × 2 waves of 32 × 32.
 const SPLIT_K_32X64: Step = Step {
     variant: Variant::SplitK32x64,

@@ -121,6 +121,7 @@ macro_rules! for_each_kernel {
                 gemm_split_k_64x64_bf16: SPLIT_K_64X64, BF16, ["gfx908", "gfx90a", "gfx942", "gfx950"];
                 gemm_split_k_64x64_i8: SPLIT_K_64X64, I8, ["gfx908", "gfx90a", "gfx942", "gfx950"];
                 gemm_split_k_64x64_fp8_fnuz: SPLIT_K_64X64, FP8_FNUZ, ["gfx942"];
+                gemm_split_k_64x64_fp8: SPLIT_K_64X64_LINES, FP8, ["gfx950"];
                 gemm_split_k_64x64_f64: SPLIT_K_64X64, F64, ["gfx90a", "gfx942", "gfx950"];
                 gemm_split_k_32x64_f32: SPLIT_K_32X64, F32, ["gfx908", "gfx90a", "gfx942", "gfx950"];
                 gemm_split_k_32x64_f16: SPLIT_K_32X64, F16, ["gfx908", "gfx90a", "gfx942", "gfx950"];

@@ -50,7 +50,7 @@ pub(crate) use lds::{
 };
 #[cfg(ferrowave_gpu = "gfx950")]
 pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};
-#[cfg(ferrowave_family = "rdna4")]
+#[cfg(any(ferrowave_gpu = "gfx950", ferrowave_family = "rdna4"))]
 pub(crate) use registers::permuted;
 pub(crate) use registers::{at_once, in_neighbouring_registers, opaque, opaque_zero};
 pub(crate) use visibility::{acquire, raise, release_and_count, wait_for_stores};

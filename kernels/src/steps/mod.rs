@@ -252,6 +252,9 @@ macro_rules! step {
     (SPLIT_K_64X64, $row:ty) => {
         s16_split_k::run::<$row>
     };
+    (SPLIT_K_64X64_LINES, $row:ty) => {
+        s16_split_k::run::<$row>
+    };
     (SPLIT_K_32X64, $row:ty) => {
         s16_split_k::run::<$row>
     };
@@ -290,6 +293,9 @@ macro_rules! layout {
         Swizzled<{ $size }, { LDS_BANKS }, { $readers }, 8>
     };
     (PINGPONG_SMALL_LINES, $size:expr, $readers:expr) => {
+        Swizzled<{ $size }, { LDS_BANKS }, { $readers }, 8>
+    };
+    (SPLIT_K_64X64_LINES, $size:expr, $readers:expr) => {
         Swizzled<{ $size }, { LDS_BANKS }, { $readers }, 8>
     };
     (SPLIT_K_32X32, $size:expr, $readers:expr) => {

@@ -4,7 +4,7 @@
 //! row of A or a column of B, and its 64 or 128 bytes are consecutive elements along k. A lane of a matrix instruction
 //! holds consecutive elements along k of one row, so it reads whole units.
 #![cfg_attr(
-    not(any(test, ferrowave_family = "rdna4")),
+    not(any(test, ferrowave_gpu = "gfx950", ferrowave_family = "rdna4")),
     expect(
         clippy::needless_range_loop,
         reason = "loops over iterators unroll too late, and leave the registers in memory"
@@ -552,19 +552,19 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         } else {
             self.place
         };
-        #[cfg(not(any(test, ferrowave_family = "rdna4")))]
+        #[cfg(not(any(test, ferrowave_gpu = "gfx950", ferrowave_family = "rdna4")))]
         let mut columns = V::splat([B::ZERO; E]);
-        #[cfg(not(any(test, ferrowave_family = "rdna4")))]
+        #[cfg(not(any(test, ferrowave_gpu = "gfx950", ferrowave_family = "rdna4")))]
         for i in 0..V::LEN {
             // SAFETY: both have 16 bytes, and any bits are valid elements.
             columns[i] = unsafe { transmute_copy(&units[i]) };
         }
         for row in 0..E {
-            #[cfg(any(test, ferrowave_family = "rdna4"))]
+            #[cfg(any(test, ferrowave_gpu = "gfx950", ferrowave_family = "rdna4"))]
             let piece = super::transpose::elements::<B, V>(&units, row);
-            #[cfg(not(any(test, ferrowave_family = "rdna4")))]
+            #[cfg(not(any(test, ferrowave_gpu = "gfx950", ferrowave_family = "rdna4")))]
             let mut piece = V::splat(B::ZERO);
-            #[cfg(not(any(test, ferrowave_family = "rdna4")))]
+            #[cfg(not(any(test, ferrowave_gpu = "gfx950", ferrowave_family = "rdna4")))]
             for i in 0..V::LEN {
                 piece[i] = columns[i][row];
             }
