@@ -11,7 +11,7 @@ use ferrowave_gpu::{Family, Gpu, GpuLimits, Occupancy};
 use ferrowave_kernel_build::{Disassembled, disassemble};
 use ferrowave_shared::{
     CATALOGUE, ElementTypes, Kernel, Variant,
-    catalogue::{Access, Unit},
+    catalogue::{Access, Reduction, Unit},
 };
 
 /// A built kernel.
@@ -286,8 +286,18 @@ fn no_kernel_spills_or_leaves_its_address_space() {
                 "{} on {gpu}",
                 metadata.name
             );
-            let vectors = metadata.vgpr_spill_count.unwrap_or_default();
+            let [vectors, scalars] = [metadata.vgpr_spill_count, metadata.sgpr_spill_count]
+                .map(Option::unwrap_or_default);
             assert_eq!(vectors, 0, "{} on {gpu}", metadata.name);
+            let keeps_scalars_in_lanes = Kernel::by_symbol(&metadata.name).is_some_and(|kernel| {
+                let mut outputs = kernel.outputs().iter();
+                kernel.reduction != Reduction::None || outputs.any(|output| output.is_float8())
+            });
+            assert!(
+                scalars == 0 || keeps_scalars_in_lanes,
+                "{} on {gpu}",
+                metadata.name
+            );
         }
     }
 }
@@ -314,8 +324,8 @@ fn only_loads_to_lds_use_m0() {
     }
 }
 
-/// Kernels may keep scalars in lanes of a vector register: stream_k around its loop over tiles, the others in their epilogues.
-/// They must not fetch any in the loop along k.
+/// Kernels that divide k, and those that store 8-bit floats, keep scalars in lanes of a vector register: stream_k around its
+/// loop over tiles, the others in their epilogues. They must not fetch any in the loop along k.
 #[test]
 fn main_loops_fetch_no_spilled_scalars() {
     for built in ALL_BUILT.iter() {

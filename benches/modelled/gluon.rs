@@ -8,7 +8,7 @@
 
 use std::{fs, sync::Arc};
 
-use ferrowave_emulator::dispatch::{self, LaunchConfig, Limits};
+use ferrowave_emulator::dispatch::{self, LaunchConfig};
 use ferrowave_emulator::exec::SimdLevel;
 use ferrowave_emulator::memory::DeviceMemory;
 use ferrowave_emulator::program::{Kernel, Program};
@@ -16,7 +16,7 @@ use ferrowave_gpu::Product;
 use ferrowave_timing::{self as timing, Timing};
 
 use crate::{
-    Choice, allocate,
+    Choice, LAUNCH, allocate,
     statistics::{Group, Pair},
     triton::{Compiled, compile},
 };
@@ -143,12 +143,7 @@ impl<'a> Launch<'a> {
             block: [64 * self.compiled.waves, 1, 1],
             dynamic_lds_bytes: self.compiled.lds_bytes,
             kernarg: &self.kernarg,
-            seed: 0,
-            threads: None,
-            limits: Limits::NONE,
-            cooperative: false,
-            group: None,
-            partial: [0; 3],
+            ..LAUNCH
         }
     }
 }

@@ -27,6 +27,7 @@ mod vendor;
 
 use std::{env, process::ExitCode};
 
+use ferrowave_emulator::dispatch::{LaunchConfig, Limits};
 use ferrowave_emulator::memory::{AllocationKind, DeviceMemory};
 use ferrowave_gpu::Product;
 use ferrowave_timing::{Format, Parameters, Start, Timing};
@@ -50,6 +51,20 @@ impl Choice {
         }
     }
 }
+
+/// A launch of one work-item without arguments.
+const LAUNCH: LaunchConfig<'static> = LaunchConfig {
+    grid: [1; 3],
+    block: [1; 3],
+    dynamic_lds_bytes: 0,
+    kernarg: &[],
+    seed: 0,
+    threads: None,
+    limits: Limits::NONE,
+    cooperative: false,
+    group: None,
+    partial: [0; 3],
+};
 
 /// A matrix of zeros: the time does not depend on the elements.
 fn allocate(memory: &DeviceMemory, bytes: usize) -> u64 {

@@ -6,7 +6,7 @@ use ferrowave::{
     embedded,
     gemm::{Addresses, Machine as Host, Order, Plan, Request},
 };
-use ferrowave_emulator::dispatch::{LaunchConfig, Limits};
+use ferrowave_emulator::dispatch::LaunchConfig;
 use ferrowave_emulator::exec::SimdLevel;
 use ferrowave_emulator::memory::DeviceMemory;
 use ferrowave_emulator::program::Program;
@@ -14,7 +14,7 @@ use ferrowave_gpu::Product;
 use ferrowave_shared::{ElementTypes, Kernel};
 use ferrowave_timing::{self as timing, Parameters, Timing};
 
-use crate::{Choice, allocate, cold};
+use crate::{Choice, LAUNCH, allocate, cold};
 
 /// A published time, and our kernel to compare with it.
 struct Row {
@@ -165,12 +165,7 @@ pub(crate) fn estimate(
         block: [kernel.block.x as u32, kernel.block.y as u32, 1],
         dynamic_lds_bytes: kernel.lds_bytes as u32,
         kernarg: bytemuck::bytes_of(&arguments),
-        seed: 0,
-        threads: None,
-        limits: Limits::NONE,
-        cooperative: false,
-        group: None,
-        partial: [0; 3],
+        ..LAUNCH
     };
     timing::estimate(&loaded, &config, parameters).expect("a kernel for the machine")
 }

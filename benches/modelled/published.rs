@@ -2,7 +2,7 @@
 
 use std::{env, fs, path::Path, process::Command, sync::Arc};
 
-use ferrowave_emulator::dispatch::{self, LaunchConfig, Limits};
+use ferrowave_emulator::dispatch::{self, LaunchConfig};
 use ferrowave_emulator::exec::SimdLevel;
 use ferrowave_emulator::memory::DeviceMemory;
 use ferrowave_emulator::program::Program;
@@ -10,7 +10,7 @@ use ferrowave_gpu::Product;
 use ferrowave_timing::{self as timing, Timing};
 
 use crate::{
-    Choice, allocate, cold, rows,
+    Choice, LAUNCH, allocate, cold, rows,
     statistics::{Group, Pair},
 };
 
@@ -299,12 +299,7 @@ impl Source {
             block: [launch.block[0], launch.block[1], 1],
             dynamic_lds_bytes: 0,
             kernarg,
-            seed: 0,
-            threads: None,
-            limits: Limits::NONE,
-            cooperative: false,
-            group: None,
-            partial: [0; 3],
+            ..LAUNCH
         }
     }
 

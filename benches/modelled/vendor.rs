@@ -7,7 +7,7 @@ use ferrowave::{
     embedded,
     gemm::{Machine as Host, Plan, Request, choose},
 };
-use ferrowave_emulator::dispatch::{LaunchConfig, Limits};
+use ferrowave_emulator::dispatch::LaunchConfig;
 use ferrowave_emulator::exec::SimdLevel;
 use ferrowave_emulator::memory::DeviceMemory;
 use ferrowave_emulator::program::Program;
@@ -16,7 +16,7 @@ use ferrowave_shared::ElementTypes;
 use ferrowave_timing::{self as timing, Parameters};
 
 use crate::{
-    Choice, allocate, ours,
+    Choice, LAUNCH, allocate, ours,
     triton::{Compiled, compile},
 };
 
@@ -79,12 +79,7 @@ fn estimate(
         block: [64 * compiled.waves, 1, 1],
         dynamic_lds_bytes: compiled.lds_bytes,
         kernarg: &kernarg,
-        seed: 0,
-        threads: None,
-        limits: Limits::NONE,
-        cooperative: false,
-        group: None,
-        partial: [0; 3],
+        ..LAUNCH
     };
     let timing = timing::estimate(&kernel, &config, machine).expect("a kernel for the machine");
     timing.seconds

@@ -397,6 +397,7 @@ fn described(request: &Request, problem: &Problem) -> Product {
         prologue: request.prologue.to_string(),
         epilogue: request.epilogue.to_string(),
         gate: request.gate,
+        output_scale: request.output_scale,
     }
 }
 

@@ -129,6 +129,13 @@ pub(crate) struct Product {
     pub(crate) epilogue: String,
     #[serde(default)]
     pub(crate) gate: bool,
+    /// As `alpha`; 1 in files that do not have it.
+    #[serde(default = "one", deserialize_with = "number")]
+    pub(crate) output_scale: f64,
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 /// A number, or NaN for null.
@@ -426,6 +433,7 @@ pub(crate) mod tests {
                 prologue: "none".into(),
                 epilogue: "none".into(),
                 gate: false,
+                output_scale: 1.0,
             },
             outcome: Outcome {
                 passed: true,
@@ -503,6 +511,20 @@ pub(crate) mod tests {
             rows,
             plots: Vec::new(),
         }
+    }
+
+    /// `--resume` finds rows by their problem.
+    #[test]
+    fn products_of_another_output_scale_are_others() {
+        let one = row("naive", 64, 1e-3).problem;
+        let scaled = Product {
+            output_scale: 0.5,
+            ..one.clone()
+        };
+        assert_ne!(one, scaled);
+        let mut without = serde_json::to_value(&one).unwrap();
+        without.as_object_mut().unwrap().remove("output_scale");
+        assert_eq!(serde_json::from_value::<Product>(without).unwrap(), one);
     }
 
     #[test]

@@ -65,6 +65,21 @@ impl Operation {
         }
     }
 
+    /// The name, without the constant.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Set(_) => "set",
+            Self::Scale(_) => "scale",
+            Self::Relu => "relu",
+            Self::Gelu => "gelu",
+            Self::Silu => "silu",
+            Self::ReluGradient => "relu-gradient",
+            Self::GeluGradient => "gelu-gradient",
+            Self::SiluGradient => "silu-gradient",
+        }
+    }
+
     /// Whether it is a smooth activation function: only sums in f32 have these.
     pub const fn is_activation(self) -> bool {
         matches!(self, Self::Gelu | Self::Silu)
@@ -90,15 +105,10 @@ impl Operation {
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::None => f.write_str("none"),
-            Self::Set(constant) => write!(f, "set={constant}"),
-            Self::Scale(constant) => write!(f, "scale={constant}"),
-            Self::Relu => f.write_str("relu"),
-            Self::Gelu => f.write_str("gelu"),
-            Self::Silu => f.write_str("silu"),
-            Self::ReluGradient => f.write_str("relu-gradient"),
-            Self::GeluGradient => f.write_str("gelu-gradient"),
-            Self::SiluGradient => f.write_str("silu-gradient"),
+            Self::Set(constant) | Self::Scale(constant) => {
+                write!(f, "{}={constant}", self.name())
+            }
+            _ => f.write_str(self.name()),
         }
     }
 }
@@ -121,18 +131,22 @@ impl FromStr for Operation {
             text: text.to_owned(),
         };
         let constant = |text: &str| text.parse().map_err(|_| unknown());
-        match (text, text.split_once('=')) {
-            ("none", _) => Ok(Self::None),
-            ("relu", _) => Ok(Self::Relu),
-            ("gelu", _) => Ok(Self::Gelu),
-            ("silu", _) => Ok(Self::Silu),
-            ("relu-gradient", _) => Ok(Self::ReluGradient),
-            ("gelu-gradient", _) => Ok(Self::GeluGradient),
-            ("silu-gradient", _) => Ok(Self::SiluGradient),
-            (_, Some(("set", number))) => Ok(Self::Set(constant(number)?)),
-            (_, Some(("scale", number))) => Ok(Self::Scale(constant(number)?)),
-            _ => Err(unknown()),
+        match text.split_once('=') {
+            Some(("set", number)) => return Ok(Self::Set(constant(number)?)),
+            Some(("scale", number)) => return Ok(Self::Scale(constant(number)?)),
+            _ => {}
         }
+        let without_constant = [
+            Self::None,
+            Self::Relu,
+            Self::Gelu,
+            Self::Silu,
+            Self::ReluGradient,
+            Self::GeluGradient,
+            Self::SiluGradient,
+        ];
+        let named = without_constant.into_iter().find(|of| of.name() == text);
+        named.ok_or_else(unknown)
     }
 }
 

@@ -68,10 +68,10 @@ pub struct Request {
     /// of an earlier product.
     pub output_scale: f64,
     /// The element types. C may have each of [`ElementTypes::outputs`], and the bias has C's type, or that of the sums if C is
-    /// of 8-bit floats. Results saturate then: what is beyond the largest number becomes it, except infinities, which become
-    /// NaN in E4M3. Types with scales
-    /// ([`ElementType::is_scaled`]) need a row-major A, a column-major B, and k, `lda`, `ldb`, `stride_a` and `stride_b` that
-    /// are multiples of 32: [`SCALE_BLOCK`].
+    /// of 8-bit floats. Results saturate then: a number beyond the largest one becomes it, and an infinity becomes NaN in E4M3.
+    ///
+    /// Types with scales ([`ElementType::is_scaled`]) need a row-major A, a column-major B, and k, `lda`, `ldb`, `stride_a` and
+    /// `stride_b` that are multiples of 32: [`SCALE_BLOCK`].
     pub types: ElementTypes,
 }
 
@@ -476,10 +476,7 @@ fn operation(
             "silu-gradient",
         ],
     };
-    let of_floats = operation.is_activation() && place == "epilogue"
-        || operation.is_gradient() && place == "prologue";
-    let is_special = operation.is_activation() || operation.is_gradient();
-    if is_special && !(of_floats && sums == ElementType::F32) {
+    if !supported.contains(&operation.name()) {
         return Err(ProblemError::Operation {
             place,
             operation,

@@ -121,7 +121,11 @@ fn cases_of(
     request: Request,
     estimated: bool,
 ) -> Result<Vec<Case>, Failure> {
-    for (name, factor) in [("alpha", request.alpha), ("beta", request.beta)] {
+    for (name, factor) in [
+        ("alpha", request.alpha),
+        ("beta", request.beta),
+        ("output-scale", request.output_scale),
+    ] {
         // Rows are found by their problem, and NaN is not equal to itself.
         if factor.is_nan() {
             return Err(Failure::usage(format!(
