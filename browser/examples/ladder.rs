@@ -9,12 +9,15 @@ use ferrowave::{
     embedded,
     gemm::{Addresses, Machine, Order, Plan, Request},
 };
-use ferrowave_shared::{CATALOGUE, ElementType};
+use ferrowave_shared::{CATALOGUE, ElementType, GemmArguments, GemmParameters};
 use serde::Serialize;
 use serde_json::json;
 
 /// Extents of A, B and C.
 const SIZE: u32 = 256;
+/// Arguments of a kernel: pointers, then the parameters.
+const ARGUMENTS: usize =
+    (size_of::<GemmArguments>() - size_of::<GemmParameters>()) / size_of::<u64>() + 1;
 
 /// The kernels of a device.
 #[derive(Serialize)]
@@ -33,9 +36,9 @@ struct Launch {
     grid: [u32; 3],
     block: [u32; 3],
     lds_bytes: usize,
-    arguments: [String; 6],
+    arguments: [String; ARGUMENTS],
     /// What the arguments are.
-    names: [&'static str; 6],
+    names: [&'static str; ARGUMENTS],
     /// The bytes of the last argument.
     parameters: Vec<u8>,
 }
@@ -140,9 +143,20 @@ fn ladder(folder: &Path, name: &str) -> Result<Ladder, Box<dyn Error>> {
                     0 => "u64=0".to_owned(),
                     bytes => format!("zeros:{bytes}xu8"),
                 },
+                "u64=0".to_owned(),
+                "u64=0".to_owned(),
                 "value:parameters".to_owned(),
             ],
-            names: ["A", "B", "C", "bias", "workspace", "parameters"],
+            names: [
+                "A",
+                "B",
+                "C",
+                "bias",
+                "workspace",
+                "amax",
+                "epilogue input",
+                "parameters",
+            ],
             parameters: bytemuck::bytes_of(&parameters).to_vec(),
         });
     }
