@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use ferrowave_inspect::CodeLine;
-use similar::TextDiff;
+use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 
 use super::{Code, loops::mix};
 
 /// Instructions shown around a difference.
-const CONTEXT: usize = 3;
+const CONTEXT: u32 = 3;
 
 /// The differences from the earlier kernel, if there is one.
 pub(super) fn write(before: Option<&Code<'_>>, now: &Code<'_>) -> String {
@@ -25,8 +25,13 @@ pub(super) fn write(before: Option<&Code<'_>>, now: &Code<'_>) -> String {
     let mut text = format!("{name} on {gpu}\n");
     // Writing to a string does not fail.
     let _ = write!(text, "- {old_use}\n+ {new_use}\n");
-    let diff = TextDiff::from_lines(&old, &new);
-    let _ = write!(text, "{}", diff.unified_diff().context_radius(CONTEXT));
+    let lines = InternedInput::new(old.as_str(), new.as_str());
+    let mut diff = Diff::compute(Algorithm::Histogram, &lines);
+    diff.postprocess_lines(&lines);
+    let printer = BasicLineDiffPrinter(&lines.interner);
+    let mut form = UnifiedDiffConfig::default();
+    form.context_len(CONTEXT);
+    let _ = write!(text, "{}", diff.unified_diff(&printer, form, &lines));
     text
 }
 
