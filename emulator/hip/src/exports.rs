@@ -32,7 +32,7 @@ macro_rules! exports {
         /// Pointers are null, or valid for what HIP reads from and writes to them.
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
             let call = trace::calls().map(|trace| {
-                trace.call(stringify!($name), [$((stringify!($argument), (&Argument($argument)).text())),*].into())
+                trace.call(stringify!($name), &[$((stringify!($argument), &|| (&Argument($argument)).text())),*])
             });
             // SAFETY: the caller upholds HIP's contract, which is also the body's.
             let result: $result = guarded(|| unsafe { bodies::$name($($argument),*) });

@@ -122,12 +122,13 @@ impl Trace {
     pub(super) fn call(
         &'static self,
         name: &'static str,
-        arguments: Vec<(&'static str, String)>,
+        arguments: &[(&str, &dyn Fn() -> String)],
     ) -> Call {
+        let text = |(name, text): &(&str, &dyn Fn() -> String)| ((*name).to_owned(), text());
         Call {
             trace: self,
             name,
-            arguments,
+            arguments: arguments.iter().map(text).collect(),
             start: Instant::now(),
         }
     }
@@ -141,20 +142,18 @@ impl Trace {
 pub(super) struct Call {
     trace: &'static Trace,
     name: &'static str,
-    arguments: Vec<(&'static str, String)>,
+    arguments: Rows,
     start: Instant,
 }
 
 impl Call {
     /// Records the call. `first` gives the value that it has written through its first argument.
     #[cold]
-    pub(super) fn end(self, result: &dyn Fn() -> String, first: &dyn Fn() -> Option<String>) {
+    pub(super) fn end(mut self, result: &dyn Fn() -> String, first: &dyn Fn() -> Option<String>) {
         let duration = self.start.elapsed();
-        let own = |(name, text): (&str, String)| (name.to_owned(), text);
-        let mut arguments: Rows = self.arguments.into_iter().map(own).collect();
         let mut result = result();
         if result == "hipSuccess" {
-            if let (Some(first), Some((_, text))) = (first(), arguments.first_mut()) {
+            if let (Some(first), Some((_, text))) = (first(), self.arguments.first_mut()) {
                 *text += &format!(" -> {first}");
             }
         } else if result.starts_with("hipError") && result != "hipErrorNotReady" {
@@ -164,7 +163,7 @@ impl Call {
             track: Track::Thread(thread_number()),
             name: self.name,
             result: Some(&result),
-            arguments: &arguments,
+            arguments: &self.arguments,
             start: self.start.duration_since(self.trace.began),
             duration,
         });
