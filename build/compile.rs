@@ -37,6 +37,8 @@ pub(crate) fn code_objects(
     let mut build = Build::new(kernels)
         .toolchain(toolchain.clone())
         .gpus(gpus.iter().copied())
+        // Kernels for several GPUs are compiled at the same time anyway. The parts are in kernels/src/steps/mod.rs.
+        .parts(if gpus.len() == 1 { 2 } else { 1 })
         // Tiles of sums are arrays. They stay in registers only if every loop over them is unrolled.
         .llvm_arg("-amdgpu-unroll-threshold-private=40000")
         // LLVM would wait for all loads at each barrier, as faults of loads in flight are not seen there. AMD's own kernels

@@ -7,7 +7,7 @@ use ferrowave_gpu::Gpu;
 
 use crate::{
     Toolchain, ToolchainError,
-    tool::{ToolError, file_error, run},
+    tool::{ToolError, file_error, link, run},
     version::version_for,
 };
 
@@ -120,11 +120,7 @@ impl<'a> Assembly<'a> {
             llc.arg(format!("-mattr={}", self.features));
         }
         run(llc.arg(&ir).arg("-o").arg(&object))?;
-        run(Command::new(toolchain.rust_lld())
-            .args(["-flavor", "gnu", "-shared"])
-            .arg(&object)
-            .arg("-o")
-            .arg(&linked))?;
+        link(toolchain, [&object], &linked)?;
         Ok(fs::read(&linked).map_err(file_error(&linked))?)
     }
 

@@ -14,7 +14,8 @@ use ferrowave_gpu::{Family, Gpu};
 use crate::{
     BuildError, KernelCrate, LaunchBounds, Settings, Toolchain, ToolchainError, bounds, cache,
     dep_info,
-    tool::{ToolError, file_error},
+    parallel::in_parallel,
+    tool::{ToolError, file_error, link},
     version,
 };
 
@@ -33,6 +34,80 @@ pub struct Built {
     pub messages: String,
     /// Whether the code object was up to date and nothing was compiled.
     pub fresh: bool,
+}
+
+/// A build for one GPU.
+struct Prepared<'a> {
+    gpu: Gpu,
+    target_dir: PathBuf,
+    bounds: Vec<(&'a str, LaunchBounds)>,
+    /// The file with the bounds.
+    csv: Option<PathBuf>,
+    parts: u32,
+}
+
+/// What cargo compiled: a part, or all of the crate.
+struct Compiled {
+    /// The code object, with cargo's `.d` file beside it.
+    path: PathBuf,
+    /// The object file from which it was linked, if it is a part.
+    object: PathBuf,
+    messages: String,
+    fresh: bool,
+}
+
+impl Prepared<'_> {
+    /// Links the parts, and checks the code object.
+    fn finish(
+        &self,
+        parts: &[Compiled],
+        crate_dir: &Path,
+        toolchain: &Toolchain,
+    ) -> Result<Built, BuildError> {
+        let gpu = self.gpu;
+        let sources = dep_info::sources(&parts[0].path)?;
+        let path = match parts {
+            [whole] => whole.path.clone(),
+            _ => {
+                let path = self.target_dir.join("kernels.elf");
+                link(toolchain, parts.iter().map(|part| &part.object), &path)?;
+                path
+            }
+        };
+        // Parts have mostly the same messages.
+        let mut messages = String::new();
+        for part in parts {
+            if !messages.contains(&part.messages) {
+                messages.push_str(&part.messages);
+            }
+        }
+        let bytes = fs::read(&path).map_err(file_error(&path))?;
+        let no_kernels = || BuildError::NoKernels {
+            crate_dir: crate_dir.to_owned(),
+            gpu,
+        };
+        let code_object =
+            CodeObject::parse_shared(bytes.into()).map_err(|source| match source {
+                // LLVM writes no metadata if there are no kernels.
+                CodeObjectError::NoMetadata => no_kernels(),
+                source => BuildError::CodeObject {
+                    path: path.clone(),
+                    source,
+                },
+            })?;
+        if code_object.kernels().is_empty() {
+            return Err(no_kernels());
+        }
+        check_bounds(&self.bounds, &code_object)?;
+        Ok(Built {
+            gpu,
+            sources,
+            path,
+            code_object,
+            messages,
+            fresh: parts.iter().all(|part| part.fresh),
+        })
+    }
 }
 
 /// A build of one crate for one or several GPUs.
@@ -67,6 +142,7 @@ pub struct Build {
     llvm_args: Vec<(Option<Gpu>, String)>,
     rustc_args: Vec<OsString>,
     cargo_args: Vec<OsString>,
+    parts: u32,
     show: bool,
     color: bool,
 }
@@ -86,6 +162,7 @@ impl Build {
             llvm_args: Vec::new(),
             rustc_args: Vec::new(),
             cargo_args: Vec::new(),
+            parts: 1,
             show: false,
             color: false,
         }
@@ -204,6 +281,15 @@ impl Build {
         self
     }
 
+    /// Compiles the crate in parts, which takes several processors less time: once with `cfg(ferrowave_part = "0")`, once with
+    /// `cfg(ferrowave_part = "1")` and so on, `count` times. Each kernel must be in exactly one of them, and have no static
+    /// variables in common with those of others. The code object contains the kernels of all parts.
+    #[must_use]
+    pub fn parts(mut self, count: u32) -> Self {
+        self.parts = count.max(1);
+        self
+    }
+
     /// Fails if `Cargo.lock` would have to change.
     #[must_use]
     pub fn locked(mut self) -> Self {
@@ -245,30 +331,33 @@ impl Build {
         if gpus.is_empty() {
             return Err(BuildError::NoGpu);
         }
-        // GPUs build in parallel: each has its own target directory, and compiling core keeps little more than one core
-        // busy. With progress shown they build one by one, because the output of several would be unreadable.
-        let at_once = if self.show {
-            1
-        } else {
-            std::thread::available_parallelism().map_or(1, usize::from)
-        };
-        let (crate_dir, toolchain, settings) = (&*crate_dir, &toolchain, &settings);
-        let mut built = Vec::new();
-        for gpus in gpus.chunks(at_once) {
-            let results: Vec<_> = std::thread::scope(|scope| {
-                let builds: Vec<_> = gpus
-                    .iter()
-                    .map(|&gpu| {
-                        scope.spawn(move || self.run_for(gpu, crate_dir, toolchain, settings))
-                    })
-                    .collect();
-                builds.into_iter().map(|build| build.join()).collect()
-            });
-            for result in results {
-                built.push(result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-            }
+        let prepared = gpus
+            .iter()
+            .map(|&gpu| self.prepare(gpu, &crate_dir, &settings));
+        let prepared = prepared.collect::<Result<Vec<_>, _>>()?;
+        // Each has a target directory of its own.
+        let jobs = prepared.iter().flat_map(|prepared| {
+            let parts = 0..prepared.parts;
+            parts.map(move |part| (prepared, part))
+        });
+        let jobs: Vec<_> = jobs.collect();
+        let compiled = in_parallel(&jobs, self.at_once(), |&(prepared, part)| {
+            self.compile(prepared, part, &crate_dir, &toolchain, &settings)
+        })?;
+        let mut compiled = compiled.into_iter();
+        let finished = prepared.iter().map(|prepared| {
+            let parts = compiled.by_ref().take(prepared.parts as usize);
+            prepared.finish(&parts.collect::<Vec<_>>(), &crate_dir, &toolchain)
+        });
+        finished.collect()
+    }
+
+    /// How many compilers may run at once. With progress shown one, because the output of several would be unreadable.
+    fn at_once(&self) -> usize {
+        match self.show {
+            true => 1,
+            false => std::thread::available_parallelism().map_or(1, usize::from),
         }
-        Ok(built)
     }
 
     /// The given toolchain, or the one that rustup selects for the crate.
@@ -287,20 +376,18 @@ impl Build {
         self.target_dir.is_some()
     }
 
-    fn run_for(
-        &self,
+    fn prepare<'a>(
+        &'a self,
         gpu: Gpu,
         crate_dir: &Path,
-        toolchain: &Toolchain,
-        settings: &Settings,
-    ) -> Result<Built, BuildError> {
+        settings: &'a Settings,
+    ) -> Result<Prepared<'a>, BuildError> {
         let target_dir = match &self.target_dir {
             Some(dir) => std::path::absolute(dir).map_err(file_error(dir))?,
             None => crate_dir.join("target/gpu-kernels"),
         }
         .join(gpu.name());
         fs::create_dir_all(&target_dir).map_err(file_error(&target_dir))?;
-
         let bounds = self.bounds_on(gpu, settings);
         for (symbol, bounds) in &bounds {
             bounds.check(symbol, gpu)?;
@@ -308,14 +395,49 @@ impl Build {
         let features = self.features.iter().filter(|(only, _)| *only == gpu);
         let features: Vec<_> = features.map(|(_, features)| features.as_str()).collect();
         let csv = bounds::write_csv(&bounds, &features.join(","), &target_dir)?;
-        let mut command = self.command(
+        // rustc takes no object's path with a comma.
+        let parts = match target_dir.to_string_lossy().contains(',') {
+            true => 1,
+            false => self.parts,
+        };
+        Ok(Prepared {
             gpu,
-            toolchain,
-            crate_dir,
-            &target_dir,
-            csv.as_deref(),
-            settings,
-        );
+            target_dir,
+            bounds,
+            csv,
+            parts,
+        })
+    }
+
+    /// Compiles a part, or all of the crate if it is not divided.
+    fn compile(
+        &self,
+        prepared: &Prepared<'_>,
+        part: u32,
+        crate_dir: &Path,
+        toolchain: &Toolchain,
+        settings: &Settings,
+    ) -> Result<Compiled, BuildError> {
+        let gpu = prepared.gpu;
+        let target_dir = match prepared.parts {
+            1 => prepared.target_dir.clone(),
+            _ => prepared.target_dir.join(format!("part{part}")),
+        };
+        let object = target_dir.join("kernels.o");
+        let csv = prepared.csv.as_deref();
+        let mut command = self.command(gpu, toolchain, crate_dir, &target_dir, csv, settings);
+        if self.parts > 1 {
+            let known: Vec<_> = (0..self.parts).map(|part| format!("\"{part}\"")).collect();
+            command.arg(format!(
+                "--check-cfg=cfg(ferrowave_part,values({}))",
+                known.join(",")
+            ));
+        }
+        if prepared.parts > 1 {
+            command
+                .arg(format!("--cfg=ferrowave_part=\"{part}\""))
+                .arg(format!("--emit=obj={}", object.display()));
+        }
         let cache = cache::directory(self.cache_dir.as_deref(), toolchain, gpu);
         if let Some(cache) = &cache {
             cache::take(cache, &target_dir);
@@ -344,31 +466,9 @@ impl Build {
             cache::keep(cache, &target_dir);
         }
         let (path, fresh) = artifact(&output.stdout, crate_dir)?;
-        let bytes = fs::read(&path).map_err(file_error(&path))?;
-        let code_object =
-            CodeObject::parse_shared(bytes.into()).map_err(|source| match source {
-                // LLVM writes no metadata if there are no kernels.
-                CodeObjectError::NoMetadata => BuildError::NoKernels {
-                    crate_dir: crate_dir.to_owned(),
-                    gpu,
-                },
-                source => BuildError::CodeObject {
-                    path: path.clone(),
-                    source,
-                },
-            })?;
-        if code_object.kernels().is_empty() {
-            return Err(BuildError::NoKernels {
-                crate_dir: crate_dir.to_owned(),
-                gpu,
-            });
-        }
-        check_bounds(&bounds, &code_object)?;
-        Ok(Built {
-            gpu,
-            sources: dep_info::sources(&path)?,
+        Ok(Compiled {
             path,
-            code_object,
+            object,
             messages,
             fresh,
         })

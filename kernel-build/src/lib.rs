@@ -15,6 +15,7 @@ mod cache;
 mod dep_info;
 mod environment;
 mod inspect;
+mod parallel;
 mod policy;
 mod script;
 mod settings;

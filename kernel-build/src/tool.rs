@@ -1,10 +1,13 @@
 //! Runs programs of the toolchain and keeps their output.
 
 use std::{
+    ffi::OsStr,
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
+
+use crate::Toolchain;
 
 /// A program of the toolchain failed.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +69,18 @@ pub(crate) fn run(command: &mut Command) -> Result<String, ToolError> {
         });
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Links object files to a code object.
+pub(crate) fn link(
+    toolchain: &Toolchain,
+    objects: impl IntoIterator<Item: AsRef<OsStr>>,
+    path: &Path,
+) -> Result<(), ToolError> {
+    let mut linker = Command::new(toolchain.rust_lld());
+    linker.args(["-flavor", "gnu", "-shared"]).args(objects);
+    run(linker.arg("-o").arg(path))?;
+    Ok(())
 }
 
 /// Adds the path to an error about a file.

@@ -8,7 +8,7 @@ use std::{
 
 use ferrowave_code_object::{CodeObjectVersion, ValueKind};
 use ferrowave_gpu::Gpu;
-use ferrowave_kernel_build::{Build, BuildError, LaunchBounds};
+use ferrowave_kernel_build::{Build, BuildError, Built, LaunchBounds};
 
 use crate::support::{Fixture, run, shared_target_dir};
 
@@ -225,7 +225,7 @@ fn cfgs_and_features_reach_the_crate() {
     let tuned = run(&build.clone().cfg("tuned").features(&["extra"])).expect("builds");
     assert_eq!(plain[0].code_object.kernels().len(), 1);
     assert_eq!(tuned[0].code_object.kernels().len(), 2);
-    let code = |built: &ferrowave_kernel_build::Built| {
+    let code = |built: &Built| {
         let object = &built.code_object;
         let code = object.kernel("scale").expect("the kernel").code.clone();
         object
@@ -234,6 +234,59 @@ fn cfgs_and_features_reach_the_crate() {
             .to_vec()
     };
     assert_ne!(code(&plain[0]), code(&tuned[0]));
+}
+
+#[test]
+fn parts_are_one_code_object() {
+    let fixture = Fixture::new("parts");
+    let source = "kernels/src/lib.rs";
+    fixture.edit(
+        source,
+        "/// Multiplies",
+        "#[cfg(not(ferrowave_part = \"1\"))]\n/// Multiplies",
+    );
+    fixture.edit(
+        source,
+        "/// Adds",
+        "#[cfg(not(ferrowave_part = \"0\"))]\n/// Adds",
+    );
+    let whole = fixture.build().gpu(Gpu::Gfx942).features(&["extra"]);
+    let whole = whole.launch_bounds("scale", LaunchBounds::threads(256));
+    fixture.edit(
+        source,
+        "use core::arch",
+        "#[allow(unused_imports)]\nuse core::arch",
+    );
+    // rustc cannot write an object to the second one; the crate is compiled as a whole there.
+    for target in ["target", "a,b"] {
+        let target = fixture.root.join(target);
+        let parts = whole.clone().parts(2).target_dir(target);
+        let [whole, parts] = [&whole, &parts].map(|build| run(build).expect("builds").remove(0));
+        let kernels = |built: &Built| {
+            let kernels = built.code_object.kernels().iter().map(|kernel| {
+                let code = kernel.code.clone();
+                let code = built
+                    .code_object
+                    .file_bytes(code.start, code.end - code.start);
+                (kernel.metadata.clone(), code.expect("its code").to_vec())
+            });
+            let mut kernels: Vec<_> = kernels.collect();
+            kernels.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
+            kernels
+        };
+        assert_eq!(kernels(&parts), kernels(&whole));
+        assert_eq!(kernels(&parts).len(), 2);
+        assert_eq!(parts.messages, "");
+        assert_eq!(parts.sources, whole.sources);
+    }
+    // A message of both parts is printed once.
+    fixture.edit(
+        source,
+        "#[panic_handler]",
+        "const UNUSED: u32 = 1;\n#[panic_handler]",
+    );
+    let warned = run(&whole.parts(2)).expect("builds").remove(0);
+    assert_eq!(warned.messages.matches("`UNUSED` is never used").count(), 1);
 }
 
 #[test]

@@ -116,6 +116,31 @@ macro_rules! block_entry {
     };
 }
 
+/// Compiles an item in the part that has the kernels of these element types, and where the crate is compiled as a whole. Two
+/// parts, which take the compiler about as long, are compiled at the same time. All steps 1 to 10 are in part 0.
+macro_rules! of_part {
+    (F32 $item:item) => {
+        #[cfg(not(ferrowave_part = "1"))]
+        $item
+    };
+    (XF32 $item:item) => {
+        #[cfg(not(ferrowave_part = "1"))]
+        $item
+    };
+    (F64 $item:item) => {
+        #[cfg(not(ferrowave_part = "1"))]
+        $item
+    };
+    (I8 $item:item) => {
+        #[cfg(not(ferrowave_part = "1"))]
+        $item
+    };
+    ($types:ident $item:item) => {
+        #[cfg(not(ferrowave_part = "0"))]
+        $item
+    };
+}
+
 /// Makes the entry points of the kernels that the list has for this GPU, and the [`Config`] of each kernel from step 11
 /// on.
 macro_rules! entries {
@@ -125,18 +150,21 @@ macro_rules! entries {
         matrix { $($matrix:ident: $matrix_row:ident;)* }
         blocks { $($symbol:ident: $step:ident $(.$change:ident())?, $types:ident, [$($gpu:tt),*];)* }
     ) => {
-        $(entry!($vector(f32 => f32) => step!($vector_row));)*
         $(
-            #[cfg(any($(ferrowave_gpu = $dual_gpu),*))]
+            #[cfg(not(ferrowave_part = "1"))]
+            entry!($vector(f32 => f32) => step!($vector_row));
+        )*
+        $(
+            #[cfg(all(not(ferrowave_part = "1"), any($(ferrowave_gpu = $dual_gpu),*)))]
             entry!($dual(f32 => f32) => step!($dual_row));
         )*
         $(
-            #[cfg(ferrowave_family = "cdna")]
+            #[cfg(all(not(ferrowave_part = "1"), ferrowave_family = "cdna"))]
             entry!($matrix(f32 => f32) => step!($matrix_row));
         )*
         $(
             #[cfg(any($(ferrowave_gpu = $gpu),*))]
-            const _: () = {
+            of_part! { $types const _: () = {
                 type Instruction = instruction!($step, $types);
                 type Layout = layout!(
                     $step,
@@ -164,7 +192,7 @@ macro_rules! entries {
                 }
 
                 block_entry!($types, $symbol(Element<Row> => Output<Row>) => step!($step, Row));
-            };
+            }; }
         )*
     };
 }
