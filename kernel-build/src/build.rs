@@ -376,6 +376,7 @@ impl Build {
         self.target_dir.is_some()
     }
 
+    /// Checks what is asked for on a GPU, and makes its target directory.
     fn prepare<'a>(
         &'a self,
         gpu: Gpu,
@@ -395,10 +396,10 @@ impl Build {
         let features = self.features.iter().filter(|(only, _)| *only == gpu);
         let features: Vec<_> = features.map(|(_, features)| features.as_str()).collect();
         let csv = bounds::write_csv(&bounds, &features.join(","), &target_dir)?;
-        // rustc takes no object's path with a comma.
-        let parts = match target_dir.to_string_lossy().contains(',') {
-            true => 1,
-            false => self.parts,
+        // rustc takes no other paths for objects.
+        let parts = match target_dir.to_str() {
+            Some(path) if !path.contains(',') => self.parts,
+            _ => 1,
         };
         Ok(Prepared {
             gpu,
