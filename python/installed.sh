@@ -33,8 +33,8 @@ import numpy
 
 a, b, c = numpy.ones((8, 5), "f"), numpy.ones((5, 64), "f"), numpy.zeros((8, 64), "f")
 kernel = ferrowave.Device("gfx942").load(ferrowave.kernels("gfx942")).kernel("gemm_naive_f32")
-parameters = struct.pack("<8I4d3Q2I", 8, 64, 5, 5, 64, 64, 0, 1, 1.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, 0)
-kernel.launch((1, 2), (64, 4), [a, b, c, None, None, parameters])
+parameters = struct.pack("<8I4d3Q2Id", 8, 64, 5, 5, 64, 64, 0, 1, 1.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, 0.0)
+kernel.launch((1, 2), (64, 4), [a, b, c, None, None, None, None, parameters])
 assert (c == 5).all()
 PYTHON
 python product.py

@@ -24,11 +24,11 @@ class Product:
         self.c = numpy.full((m, n), numpy.nan, numpy.float32)
         self.grid, self.block = (-(-n // 64), -(-m // 4)), (64, 4)
         # `GemmParameters` of shared/src/arguments.rs: extents, leading dimensions, options, batch; α, β; the rest is not used.
-        self.parameters = struct.pack("<8I4d3Q2I", m, n, k, k, n, n, 0, 1, 1.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, 0)
+        self.parameters = struct.pack("<8I4d3Q2Id", m, n, k, k, n, n, 0, 1, 1.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, 0.0)
 
     @property
     def args(self):
-        return [self.a, self.b, self.c, None, None, self.parameters]
+        return [self.a, self.b, self.c, None, None, None, None, self.parameters]
 
     def error(self):
         """The largest error, in units of the bound k·ε·|A||B|."""

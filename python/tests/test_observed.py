@@ -95,8 +95,8 @@ def naive():
 def launch(naive, rows):
     m, n, k = 33, 40, 20
     a, b, c = numpy.ones((rows, k), "f"), numpy.ones((k, n), "f"), numpy.zeros((m, n), "f")
-    parameters = struct.pack("<8I4d3Q2I", m, n, k, k, n, n, 0, 1, 1.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, 0)
-    naive.launch((1, 9), (64, 4), [a, b, c, None, None, parameters])
+    parameters = struct.pack("<8I4d3Q2Id", m, n, k, k, n, n, 0, 1, 1.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, 0, 0.0)
+    naive.launch((1, 9), (64, 4), [a, b, c, None, None, None, None, parameters])
 
 def test_good(naive):
     launch(naive, 33)
