@@ -6,6 +6,8 @@ use std::{
     process::Command,
 };
 
+use ferrowave_kernel_build::user_cache;
+
 /// The version of Triton that is installed if there is none.
 const TRITON: &str = "triton==3.9.0";
 
@@ -23,12 +25,8 @@ fn python() -> Result<PathBuf, String> {
     if let Some(python) = env::var_os("TRITON_PYTHON") {
         return Ok(python.into());
     }
-    let cache = match (env::var_os("XDG_CACHE_HOME"), env::var_os("HOME")) {
-        (Some(cache), _) => PathBuf::from(cache),
-        (None, Some(home)) => PathBuf::from(home).join(".cache"),
-        (None, None) => return Err("neither XDG_CACHE_HOME nor HOME is set".to_owned()),
-    };
-    let environment = cache.join("ferrowave/triton");
+    let cache = user_cache().ok_or("there is no cache folder: HOME is not set")?;
+    let environment = cache.join("triton");
     let python = environment.join("bin/python");
     if run(Command::new(&python).args(["-c", "import triton"])).is_err() {
         println!("{TRITON} is installed in {}, once", environment.display());

@@ -281,9 +281,9 @@ impl Build {
         self
     }
 
-    /// Compiles the crate in parts, which takes several processors less time: once with `cfg(ferrowave_part = "0")`, once with
-    /// `cfg(ferrowave_part = "1")` and so on, `count` times. Each kernel must be in exactly one of them, and have no static
-    /// variables in common with those of others. The code object contains the kernels of all parts.
+    /// Compiles the crate in `count` parts at the same time, each with another `cfg(ferrowave_part = "…")`, from `"0"` on. The
+    /// code object contains the kernels of all parts. Each kernel must be in exactly one part, and no static variable may be
+    /// used in two.
     #[must_use]
     pub fn parts(mut self, count: u32) -> Self {
         self.parts = count.max(1);
