@@ -249,6 +249,6 @@ fn derivatives_are_prologues_only() {
     };
     assert_eq!(
         request.check().unwrap_err().to_string(),
-        "silu-gradient is no epilogue with sums in f32; expected one of none, set, scale, relu, gelu, silu"
+        "the epilogue silu-gradient is not supported with sums in f32; expected one of none, set, scale, relu, gelu, silu"
     );
 }

@@ -279,12 +279,15 @@ fn options_that_cannot_be_are_refused_with_those_that_can() {
     refused(
         &with(&["--prologue", "gelu"]),
         2,
-        &["gelu is no prologue", "none, set, scale, relu"],
+        &[
+            "the prologue gelu is not supported",
+            "none, set, scale, relu",
+        ],
     );
     refused(
         &with(&["--type", "f64", "--epilogue", "gelu"]),
         2,
-        &["gelu is no epilogue", "sums in f64"],
+        &["the epilogue gelu is not supported", "sums in f64"],
     );
     refused(
         &with(&["--type", "i8", "--alpha", "0.5"]),

@@ -281,7 +281,7 @@ pub enum ProblemError {
         types: ElementTypes,
     },
     /// The operation is not supported in this place, or with these element types.
-    #[error("{operation} is no {place} with sums in {sums}; expected one of {}", .supported.join(", "))]
+    #[error("the {place} {operation} is not supported with sums in {sums}; expected one of {}", .supported.join(", "))]
     Operation {
         /// `prologue` or `epilogue`.
         place: &'static str,
@@ -872,15 +872,15 @@ mod tests {
         }
         assert_eq!(
             error(request(ElementTypes::F64, none, gelu)),
-            "gelu is no epilogue with sums in f64; expected one of none, set, scale, relu"
+            "the epilogue gelu is not supported with sums in f64; expected one of none, set, scale, relu"
         );
         assert_eq!(
             error(request(ElementTypes::F64, none, silu)),
-            "silu is no epilogue with sums in f64; expected one of none, set, scale, relu"
+            "the epilogue silu is not supported with sums in f64; expected one of none, set, scale, relu"
         );
         assert_eq!(
             error(request(ElementTypes::F32, gelu, none)),
-            "gelu is no prologue with sums in f32; expected one of none, set, scale, relu, relu-gradient, gelu-gradient, silu-gradient"
+            "the prologue gelu is not supported with sums in f32; expected one of none, set, scale, relu, relu-gradient, gelu-gradient, silu-gradient"
         );
     }
 }

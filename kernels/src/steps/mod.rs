@@ -116,8 +116,8 @@ macro_rules! block_entry {
     };
 }
 
-/// Compiles an item in the part that has the kernels of these element types, and where the crate is compiled as a whole. Two
-/// parts, which take the compiler about as long, are compiled at the same time. All steps 1 to 10 are in part 0.
+/// Compiles an item in the part that has the kernels of these element types, and where the crate is compiled as a whole. The
+/// compiler takes about as long for each of the two parts.
 macro_rules! of_part {
     (F32 $item:item) => {
         #[cfg(not(ferrowave_part = "1"))]
@@ -150,17 +150,14 @@ macro_rules! entries {
         matrix { $($matrix:ident: $matrix_row:ident;)* }
         blocks { $($symbol:ident: $step:ident $(.$change:ident())?, $types:ident, [$($gpu:tt),*];)* }
     ) => {
+        $(of_part! { F32 entry!($vector(f32 => f32) => step!($vector_row)); })*
         $(
-            #[cfg(not(ferrowave_part = "1"))]
-            entry!($vector(f32 => f32) => step!($vector_row));
+            #[cfg(any($(ferrowave_gpu = $dual_gpu),*))]
+            of_part! { F32 entry!($dual(f32 => f32) => step!($dual_row)); }
         )*
         $(
-            #[cfg(all(not(ferrowave_part = "1"), any($(ferrowave_gpu = $dual_gpu),*)))]
-            entry!($dual(f32 => f32) => step!($dual_row));
-        )*
-        $(
-            #[cfg(all(not(ferrowave_part = "1"), ferrowave_family = "cdna"))]
-            entry!($matrix(f32 => f32) => step!($matrix_row));
+            #[cfg(ferrowave_family = "cdna")]
+            of_part! { F32 entry!($matrix(f32 => f32) => step!($matrix_row)); }
         )*
         $(
             #[cfg(any($(ferrowave_gpu = $gpu),*))]

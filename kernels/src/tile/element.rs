@@ -83,20 +83,32 @@ pub trait Accumulator: Copy + PartialEq {
 
     /// The bits of the magnitude. They are in the order of magnitudes, with NaN behind all others. f64 and integers return 0;
     /// the host does not request it for them.
+    #[inline(always)]
     #[must_use]
-    fn magnitude_bits(self) -> u32;
+    fn magnitude_bits(self) -> u32 {
+        0
+    }
 
     /// The value of an activation function. f64 and integers return `self`; the host does not request it for them.
+    #[inline(always)]
     #[must_use]
-    fn activated(self, function: Activation) -> Self;
+    fn activated(self, _: Activation) -> Self {
+        self
+    }
 
     /// The derivative of an activation function, likewise.
+    #[inline(always)]
     #[must_use]
-    fn gradient(self, function: Activation) -> Self;
+    fn gradient(self, _: Activation) -> Self {
+        self
+    }
 
     /// The derivative of ReLU, likewise: 0 if `self` is not positive, else 1; 1 for NaN.
+    #[inline(always)]
     #[must_use]
-    fn relu_gradient(self) -> Self;
+    fn relu_gradient(self) -> Self {
+        self
+    }
 }
 
 impl Accumulator for f32 {
@@ -209,26 +221,6 @@ impl Accumulator for f64 {
     fn relu(self) -> Self {
         if self < 0.0 { 0.0 } else { self }
     }
-
-    #[inline(always)]
-    fn magnitude_bits(self) -> u32 {
-        0
-    }
-
-    #[inline(always)]
-    fn activated(self, _: Activation) -> Self {
-        self
-    }
-
-    #[inline(always)]
-    fn gradient(self, _: Activation) -> Self {
-        self
-    }
-
-    #[inline(always)]
-    fn relu_gradient(self) -> Self {
-        self
-    }
 }
 
 impl Accumulator for i32 {
@@ -265,26 +257,6 @@ impl Accumulator for i32 {
     #[inline(always)]
     fn relu(self) -> Self {
         self.max(0)
-    }
-
-    #[inline(always)]
-    fn magnitude_bits(self) -> u32 {
-        0
-    }
-
-    #[inline(always)]
-    fn activated(self, _: Activation) -> Self {
-        self
-    }
-
-    #[inline(always)]
-    fn gradient(self, _: Activation) -> Self {
-        self
-    }
-
-    #[inline(always)]
-    fn relu_gradient(self) -> Self {
-        self
     }
 }
 
