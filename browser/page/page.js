@@ -23,52 +23,169 @@ async function unpacked(block) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+// The most threads that run a launch.
+const MOST_THREADS = 16;
+
+// The number of workers for threads. Only a page that is isolated from others, by headers, may share memory with workers.
+function threadCount() {
+  const cores = self.crossOriginIsolated ? Math.min(navigator.hardwareConcurrency, MOST_THREADS) : 1;
+  return cores > 1 ? cores : 0;
+}
+
+// The memory that a module imports as `env.memory`: where its flags are, and its least and most pages.
+function memoryImport(module) {
+  const mark = [3, ...new TextEncoder().encode('env'), 6, ...new TextEncoder().encode('memory'), 2];
+  const start = module.findIndex((_, at) => mark.every((byte, offset) => module[at + offset] === byte));
+  const flags = start + mark.length;
+  let at = flags + 1;
+  // A number of seven bits per byte, the lowest first; the highest bit says that more follow.
+  const number = () => {
+    let value = 0;
+    for (let bits = 0; ; bits += 7) {
+      const byte = module[at];
+      at += 1;
+      value += (byte & 0x7f) * 2 ** bits;
+      if (byte < 0x80) return value;
+    }
+  };
+  return { flags, initial: number(), maximum: number() };
+}
+
+// Memory that workers share, of as many pages as the browser reserves for it.
+function sharedMemory({ initial, maximum }) {
+  for (;;) {
+    try {
+      return new WebAssembly.Memory({ initial, maximum, shared: true });
+    } catch (error) {
+      if (maximum === initial) throw error;
+      maximum = Math.max(initial, maximum >> 1);
+    }
+  }
+}
+
 const emulator = {
-  worker: null,
+  // The main worker, then those for threads.
+  workers: [],
+  // What takes the answers to requests, by number, in order.
   waiting: new Map(),
   number: 0,
+  // What was printed, by turn; how many turns were taken; and the answers that wait for others.
+  printed: new Map(),
+  taken: 0,
+  answers: [],
 
   async start() {
+    const count = threadCount();
+    this.module ??= await this.compile(count > 0);
     const url = URL.createObjectURL(new Blob([byId('worker').textContent], { type: 'text/javascript' }));
-    this.worker = new Worker(url);
-    this.worker.onmessage = ({ data }) => {
-      this.waiting.get(data.number)?.(data);
-      this.waiting.delete(data.number);
+    this.workers = Array.from({ length: 1 + count }, () => {
+      const worker = new Worker(url);
+      worker.onmessage = ({ data }) => this.receive(data);
+      return worker;
+    });
+    const words = 4 * (1 + count);
+    const start = {
+      module: this.module,
+      memory: count ? sharedMemory(this.limits) : this.limits,
+      control: new Int32Array(count ? new SharedArrayBuffer(words) : new ArrayBuffer(words)),
     };
-    this.module ??= await unpacked('module');
-    const { trap } = await this.send({ module: this.module });
+    const begin = (worker, place) => this.send({ start: { ...start, place } }, worker);
+    // The first that has the module fills the memory, with the main thread's part of it.
+    const [main, ...threads] = this.workers;
+    const begun = [await begin(main, 0), ...await Promise.all(threads.map((worker, at) => begin(worker, 1 + at)))];
+    const trap = begun.find((one) => one.trap)?.trap;
     if (trap) throw new Error(`this browser cannot run the emulator: ${trap}`);
   },
 
-  send(message) {
+  // One module for both ways: the flags of its memory say whether that has a maximum (1) and is shared (2).
+  async compile(shared) {
+    const bytes = await unpacked('module');
+    const { flags, ...limits } = memoryImport(bytes);
+    bytes[flags] = shared ? 3 : 1;
+    this.limits = limits;
+    return WebAssembly.compile(bytes);
+  },
+
+  send(message, worker = this.workers[0]) {
     this.number += 1;
     const number = this.number;
     return new Promise((resolve) => {
       this.waiting.set(number, resolve);
-      this.worker.postMessage({ number, ...message });
+      worker.postMessage({ number, ...message });
     });
   },
 
-  // Ends what the worker does. What it knew is lost.
+  resolve(number, result) {
+    this.waiting.get(number)(result);
+    this.waiting.delete(number);
+  },
+
+  receive(data) {
+    if (data.trap !== undefined) {
+      this.fail(data);
+      return;
+    }
+    if (data.turn !== undefined) this.printed.set(data.turn, data.bytes);
+    else this.answers.push(data);
+    while (this.answers.length && this.answer()) this.answers.shift();
+  },
+
+  // Passes on the oldest answer if all that was printed before has come: each thread sends its own.
+  answer() {
+    const [{ number, prints, ...answer }] = this.answers;
+    const turns = this.turns(prints);
+    if (this.taken + turns.length < prints) return false;
+    this.taken = prints;
+    this.resolve(number, { printed: this.take(turns), ...answer });
+    return true;
+  },
+
+  // The turns before this one that have come, in order.
+  turns(end) {
+    return [...this.printed.keys()].filter((turn) => turn < end).sort((one, other) => one - other);
+  },
+
+  // What was printed in these turns. A character may have been printed in several.
+  take(turns) {
+    const decoder = new TextDecoder();
+    const texts = turns.map((turn) => decoder.decode(this.printed.get(turn), { stream: true }));
+    for (const turn of turns) this.printed.delete(turn);
+    return texts.join('');
+  },
+
+  // A worker has failed. A thread works for the oldest request.
+  fail({ number, trap }) {
+    const printed = this.take(this.turns(Infinity));
+    const [oldest] = this.waiting.keys();
+    if (oldest === undefined) attempt(() => this.restart());
+    else this.resolve(this.waiting.has(number) ? number : oldest, { trap, printed });
+  },
+
+  // Ends what the workers do. What they knew is lost.
   async restart() {
-    this.worker.terminate();
+    for (const worker of this.workers) {
+      worker.onmessage = null;
+      worker.terminate();
+    }
     const waiting = [...this.waiting.values()];
     this.waiting.clear();
+    this.printed.clear();
+    Object.assign(this, { taken: 0, answers: [] });
     await this.start();
     if (state.bytes) await this.send({ request: { open: {} }, data: state.bytes });
     for (const resolve of waiting) resolve({ stopped: true });
   },
 
-  // The answer to a request, and what was printed meanwhile.
+  // The answer to a request, what was printed meanwhile, and on how many threads launches run.
   async ask(request, data) {
-    const { answer, data: bytes, printed, trap, stopped } = await this.send({ request, data, root: state.presets.size ? ladder.root : '' });
+    const { answer, data: bytes, printed, threads, trap, stopped } = await this.send({ request, data, root: state.presets.size ? ladder.root : '' });
     if (stopped) throw new Error('stopped');
     if (trap) {
       await this.restart();
       throw new Error(`the emulator failed, which is a bug of ours: ${trap}\n${printed}`);
     }
     if (answer.error !== undefined) throw new Error(answer.error);
-    return { ok: answer.ok, bytes, printed };
+    return { ok: answer.ok, bytes, printed, threads: Math.max(1, threads) };
   },
 };
 
@@ -270,8 +387,8 @@ async function run() {
     at += bytes.length;
   }
   const started = performance.now();
-  const { ok, printed } = await emulator.ask({ launch: { launch, files: files.map(([name, bytes]) => [name, bytes.length]) } }, data);
-  showResult(ok, printed, performance.now() - started);
+  const { ok, printed, threads } = await emulator.ask({ launch: { launch, files: files.map(([name, bytes]) => [name, bytes.length]) } }, data);
+  showResult(ok, printed, performance.now() - started, threads);
 }
 
 async function submit() {
@@ -289,11 +406,11 @@ async function submit() {
 
 // Results -----------------------------------------------------------------------------------------------------------
 
-function showResult(ran, printed, milliseconds) {
+function showResult(ran, printed, milliseconds, threads) {
   const parts = [];
   const what = `${ran.workgroups} workgroups, ${ran.waves} waves, ${ran.wave_instructions.toLocaleString('en')} wave-instructions`;
   if (ran.error) parts.push(element('p', { className: 'bad' }, 'The launch did not end:'), element('pre', {}, ran.error));
-  else parts.push(element('p', {}, `${what}, in ${Math.round(milliseconds)} ms on this computer.`));
+  else parts.push(element('p', {}, `${what}, in ${Math.round(milliseconds)} ms on this computer with ${threads} ${threads === 1 ? 'thread' : 'threads'}.`));
   if (ran.report) {
     const verdict = ran.findings ? `${ran.findings} ${ran.findings === 1 ? 'finding' : 'findings'}` : 'No findings';
     parts.push(element('h3', {}, 'Checks'), element('p', { className: ran.findings ? 'bad' : 'good' }, verdict), element('pre', {}, ran.report.trimEnd()));

@@ -1,30 +1,50 @@
-// Runs the emulator's module beside the page. The page sends the module first, then requests; each answer has the request's number.
+// Runs the emulator's module, or one of its threads, beside the page.
+//
+// The main worker gets the module first, then requests; each answer has the request's number. In a page that may share memory there are
+// also workers for threads: each instantiates the module on the same memory and waits. When the module starts a thread, one of
+// them runs it. A worker can start no other worker while it runs the module, so that the page starts all of them beforehand.
+//
+// `control` is an array of 32-bit integers that all workers share: how many times something was printed, then for each thread what
+// `wasi_thread_start` takes, or 0 if the thread's worker is free.
 'use strict';
+
+const PRINTED = 0;
+const FIRST_THREAD = 1;
 
 const BAD_DESCRIPTOR = 8;
 const NOT_SUPPORTED = 52;
 const CHARACTER_DEVICE = 2;
 
-// The functions of the system that the module calls (WASI preview 1). There are no files, arguments and variables; what is
-// printed goes to `print`.
-function system(memory, print) {
-  const view = () => new DataView(memory().buffer);
+// The functions of the system that the module calls (WASI preview 1). There are no files and arguments; what is
+// printed goes to the page. Memory may be shared, which decoders and `crypto` do not take; and it grows, so that each access asks
+// for its buffer.
+function system(memory, variables) {
+  const view = () => new DataView(memory.buffer);
+  const strings = Object.entries(variables).map(([name, value]) => new TextEncoder().encode(`${name}=${value}\0`));
   const functions = {
     clock_time_get(clock, precision, time) {
-      const milliseconds = clock === 0 ? Date.now() : performance.now();
+      // `performance.now` begins with the worker, but threads compare their times.
+      const milliseconds = clock === 0 ? Date.now() : performance.timeOrigin + performance.now();
       view().setBigUint64(time, BigInt(Math.round(milliseconds * 1e6)), true);
       return 0;
     },
-    environ_get: () => 0,
+    environ_get(places, at) {
+      for (const [number, string] of strings.entries()) {
+        view().setUint32(places + 4 * number, at, true);
+        new Uint8Array(memory.buffer, at, string.length).set(string);
+        at += string.length;
+      }
+      return 0;
+    },
     environ_sizes_get(count, bytes) {
-      view().setUint32(count, 0, true);
-      view().setUint32(bytes, 0, true);
+      view().setUint32(count, strings.length, true);
+      view().setUint32(bytes, strings.reduce((sum, string) => sum + string.length, 0), true);
       return 0;
     },
     fd_close: () => 0,
     fd_fdstat_get(descriptor, stat) {
       if (descriptor > 2) return BAD_DESCRIPTOR;
-      new Uint8Array(memory().buffer, stat, 24).fill(0);
+      new Uint8Array(memory.buffer, stat, 24).fill(0);
       view().setUint8(stat, CHARACTER_DEVICE);
       return 0;
     },
@@ -34,7 +54,7 @@ function system(memory, print) {
       for (let part = 0; part < count; part += 1) {
         const start = view().getUint32(parts + 8 * part, true);
         const bytes = view().getUint32(parts + 8 * part + 4, true);
-        print(new Uint8Array(memory().buffer, start, bytes));
+        print(new Uint8Array(memory.buffer, start, bytes).slice());
         all += bytes;
       }
       view().setUint32(written, all, true);
@@ -46,7 +66,8 @@ function system(memory, print) {
     random_get(start, bytes) {
       // A call gives 65,536 bytes at most.
       for (let at = 0; at < bytes; at += 65536) {
-        crypto.getRandomValues(new Uint8Array(memory().buffer, start + at, Math.min(65536, bytes - at)));
+        const random = crypto.getRandomValues(new Uint8Array(Math.min(65536, bytes - at)));
+        new Uint8Array(memory.buffer, start + at, random.length).set(random);
       }
       return 0;
     },
@@ -56,23 +77,53 @@ function system(memory, print) {
 }
 
 let emulator;
-let printed = '';
+let memory;
+let control;
 
-async function start(bytes) {
-  let memory;
-  const decoder = new TextDecoder();
-  const print = (part) => { printed += decoder.decode(part.slice(), { stream: true }); };
-  const { instance } = await WebAssembly.instantiate(bytes, { wasi_snapshot_preview1: system(() => memory, print) });
-  ({ memory } = instance.exports);
-  instance.exports._initialize();
-  return instance.exports;
+// Sends bytes that are printed to the page, with their turn among those of all workers.
+function print(bytes) {
+  self.postMessage({ bytes, turn: Atomics.add(control, PRINTED, 1) });
+}
+
+// Gives a thread to a worker that is free. The answer is the thread's number, or an error below 0 if none is free.
+function spawn(argument) {
+  for (let place = FIRST_THREAD; place < control.length; place += 1) {
+    if (Atomics.compareExchange(control, place, 0, argument) === 0) {
+      Atomics.notify(control, place);
+      return place;
+    }
+  }
+  return -1;
+}
+
+// `start.memory` is the memory of all workers, or else how large this worker's own is.
+async function instantiate(start) {
+  ({ control } = start);
+  memory = start.memory instanceof WebAssembly.Memory ? start.memory : new WebAssembly.Memory(start.memory);
+  const threads = control.length - FIRST_THREAD;
+  // Without the variable, rayon counts cores, which the module cannot.
+  const variables = threads ? { RAYON_NUM_THREADS: threads } : {};
+  return (await WebAssembly.instantiate(start.module, {
+    env: { memory },
+    wasi: { 'thread-spawn': spawn },
+    wasi_snapshot_preview1: system(memory, variables),
+  })).exports;
+}
+
+// Runs threads, one after the other, until the page ends the worker.
+function runThreads({ wasi_thread_start: run }, place) {
+  for (;;) {
+    Atomics.wait(control, place, 0);
+    run(place, Atomics.load(control, place));
+    Atomics.store(control, place, 0);
+  }
 }
 
 // Writes bytes to the module's memory, which belongs to the call that they are for.
 function give(bytes) {
   const start = emulator.ferrowave_allocate(bytes.length);
   if (start === 0) throw new Error(`the browser has no memory for ${bytes.length} bytes`);
-  new Uint8Array(emulator.memory.buffer, start, bytes.length).set(bytes);
+  new Uint8Array(memory.buffer, start, bytes.length).set(bytes);
   return [start, bytes.length];
 }
 
@@ -80,28 +131,39 @@ function give(bytes) {
 function answer(request, data, root) {
   const text = give(new TextEncoder().encode(JSON.stringify(request)));
   const place = emulator.ferrowave_answer(...text, ...give(data));
-  const [at, length, dataAt, dataLength] = new Uint32Array(emulator.memory.buffer, place, 4);
-  const bytes = (start, count) => new Uint8Array(emulator.memory.buffer, start, count).slice();
+  const [at, length, dataAt, dataLength] = new Uint32Array(memory.buffer, place, 4);
+  const bytes = (start, count) => new Uint8Array(memory.buffer, start, count).slice();
   let answered = new TextDecoder().decode(bytes(at, length));
   // The emulator has taken its current folder away, which is `/`.
   if (root) answered = answered.replaceAll(`${root.slice(1)}/`, '');
   return { answer: JSON.parse(answered), data: bytes(dataAt, dataLength) };
 }
 
+// Answers a message, and tells how much was printed before and how many threads the module has started.
+function reply({ number }, result) {
+  const threads = control.subarray(FIRST_THREAD).filter((argument) => argument !== 0).length;
+  self.postMessage({ number, prints: control[PRINTED], threads, ...result });
+}
+
 async function receive(message) {
-  if (message.module) {
-    emulator = await start(message.module);
+  if (!message.start) return answer(message.request, message.data ?? new Uint8Array(), message.root);
+  const exports = await instantiate(message.start);
+  const { place } = message.start;
+  if (place < FIRST_THREAD) {
+    emulator = exports;
+    emulator._initialize();
+    emulator.ferrowave_start();
     return {};
   }
-  printed = '';
-  return answer(message.request, message.data ?? new Uint8Array(), message.root);
+  reply(message, {});
+  return runThreads(exports, place);
 }
 
 // One message after the other.
 let turn = Promise.resolve();
 self.onmessage = ({ data: message }) => {
   turn = turn.then(() => receive(message)).then(
-    (result) => self.postMessage({ number: message.number, printed, ...result }),
-    (error) => self.postMessage({ number: message.number, printed, trap: String(error) }),
+    (result) => reply(message, result),
+    (error) => self.postMessage({ number: message.number, trap: String(error) }),
   );
 };

@@ -1,6 +1,6 @@
 //! The functions that a page calls.
 //!
-//! The page asks for memory with [`ferrowave_allocate`], writes a request and the bytes that go with it, and calls
+//! The page calls [`ferrowave_start`] once. It asks for memory with [`ferrowave_allocate`], writes a request and the bytes that go with it, and calls
 //! [`ferrowave_answer`]. The answer is valid until the next call.
 
 use std::{
@@ -8,6 +8,8 @@ use std::{
     cell::RefCell,
     ptr,
 };
+
+use rayon::ThreadPoolBuilder;
 
 use crate::{Answer, Session};
 
@@ -34,6 +36,17 @@ thread_local! {
             place: Place { text: ptr::null(), text_bytes: 0, data: ptr::null(), data_bytes: 0 },
         })
     };
+}
+
+/// Prepares the module for requests.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn ferrowave_start() {
+    // Where a page has no workers for threads, the emulator has no pool, and rayon must not look for threads. Only a second
+    // call would fail.
+    let _ = ThreadPoolBuilder::new()
+        .num_threads(1)
+        .use_current_thread()
+        .build_global();
 }
 
 /// Memory for `bytes`, which [`ferrowave_answer`] takes back; null if there is not that much.
