@@ -1,5 +1,6 @@
-"""Looks at the emulator's page: browser.py sample|full URL AXE LOGS CHROMIUM...
+"""Looks at the emulator's page: browser.py sample|full FILE SERVED AXE LOGS CHROMIUM...
 
+FILE and SERVED are the page's addresses as a file and on a server whose headers isolate it: launches run on one thread or several.
 Prints `passed NAME` and `failed NAME: why`. The screenshots are in the folder LOGS.
 """
 
@@ -10,7 +11,7 @@ import sys
 
 from chromium import Chromium
 
-form, url, axe, logs = sys.argv[1:5]
+form, url, served, axe, logs = sys.argv[1:6]
 axe = pathlib.Path(axe).read_text()
 logs = pathlib.Path(logs)
 
@@ -169,6 +170,76 @@ VISITS = {
     """,
 }
 
+# The cores that the browser tells the served page: more threads than most machines of CI have cores.
+CORES = 3
+
+# Launches, and all that the page is told of them, for both ways to be compared.
+SAME = r"""
+await ready();
+const told = [];
+let ran;
+const send = emulator.send.bind(emulator);
+emulator.send = async (...message) => {
+  const { number, threads, data, ...rest } = await send(...message);
+  ran = rest.answer.ok?.buffers ? rest.answer.ok : ran;
+  told.push(JSON.stringify(rest), data && btoa(Array.from(data, (byte) => String.fromCharCode(byte)).join('')));
+  return { threads, data, ...rest };
+};
+for (const kernel of ['gemm_naive_f32', 'gemm_register_tiled_f32', 'gemm_stream_k_f32']) {
+  await openLadder(ladder.devices[0], kernel);
+  form.seeds.value = kernel === 'gemm_naive_f32' ? 1 : 0;
+  const text = await results(press);
+  expect(text.includes('No findings'), text.slice(0, 400));
+  expect(text.includes(`with ${THREADS}.`), text.slice(0, 200));
+  for (const { argument } of ran.buffers) await emulator.ask({ buffer: { argument } });
+}
+return told;
+"""
+
+# What happens if a worker for threads fails. The worker's script is changed, and started again.
+FAILURES = {
+    "a trap in a thread": r"""
+        await ready();
+        await openLadder(ladder.devices[0], 'gemm_naive_f32');
+        const script = byId('worker').textContent;
+        // Threads yield when they look for work.
+        const changed = script.replace('sched_yield: () => 0', `sched_yield() {
+          print(new TextEncoder().encode('the last words'));
+          throw new WebAssembly.RuntimeError('a trap of this test');
+        }`);
+        expect(changed !== script, 'the script is not changed');
+        byId('worker').textContent = changed;
+        await emulator.restart();
+        press();
+        const error = await complaint();
+        expect(/the emulator failed.*a trap of this test.*the last words/s.test(error), error);
+        byId('worker').textContent = script;
+        await emulator.restart();
+        expect((await results(press)).includes(`with ${THREADS}.`), byId('outcome').innerText);
+    """,
+    "no memory in a thread": r"""
+        await ready();
+        await openLadder(ladder.devices[0], 'gemm_register_tiled_f32');
+        const { limits } = emulator;
+        const failed = [];
+        const fail = emulator.fail.bind(emulator);
+        emulator.fail = (message) => {
+          failed.push(emulator.waiting.has(message.number) ? 'main' : 'thread');
+          fail(message);
+        };
+        // More memory until the launch ends.
+        let text;
+        for (let pages = 600; !text; pages += 50) {
+          expect(pages < 3000, `no result with ${pages} pages`);
+          emulator.limits = { ...limits, maximum: limits.initial + pages };
+          await emulator.restart();
+          text = await results(press).catch(({ message }) => expect(/memory allocation of \d+ bytes failed/.test(message), message));
+        }
+        expect(failed.includes('thread'), `failed: ${failed.join()}`);
+        expect(text.includes(`with ${THREADS}.`), text.slice(0, 200));
+    """,
+}
+
 
 def report(name, work):
     try:
@@ -178,8 +249,15 @@ def report(name, work):
         print(f"failed {name}: {' '.join(str(error).split())[:600]}", flush=True)
 
 
+def same(one, other):
+    for number, (left, right) in enumerate(zip(one, other, strict=True)):
+        if left != right:
+            at = next(at for at, (a, b) in enumerate(zip(f"{left}\0", f"{right}\0")) if a != b)
+            raise RuntimeError(f"part {number} differs: {left[max(0, at - 60) : at + 60]!r} on one thread, {right[max(0, at - 60) : at + 60]!r}")
+
+
 with open(logs / "chromium.log", "w") as log:
-    chromium = Chromium(sys.argv[5:], log)
+    chromium = Chromium(sys.argv[6:], log)
     try:
         for width in (390, 1280):
             for scheme in ("light", "dark"):
@@ -189,9 +267,24 @@ with open(logs / "chromium.log", "w") as log:
                 chromium.run(f"globalThis.AXE = {json.dumps(axe)};")
                 report(f"axe and width {where}", lambda: chromium.run(COMMON + AXE))
                 (logs / f"{width}-{scheme}.png").write_bytes(base64.b64decode(chromium.call("Page.captureScreenshot")["data"]))
-        for name, script in VISITS.items():
-            chromium.look(url, 1280, 900, "light")
-            report(name, lambda: chromium.run(COMMON + script))
+        chromium.call("Emulation.setHardwareConcurrencyOverride", hardwareConcurrency=CORES)
+        told = {}
+        for way, address, threads in (("", url, "1 thread"), (", served", served, f"{CORES} threads")):
+            begin = COMMON + f"const THREADS = '{threads}';"
+            for name, script in VISITS.items():
+                chromium.look(address, 1280, 900, "light")
+                report(name + way, lambda: chromium.run(begin + script))
+
+            def tell():
+                chromium.look(address, 1280, 900, "light")
+                told[way] = chromium.run(begin + SAME)
+
+            report(f"launches on {threads}", tell)
+        if len(told) == 2:
+            report("the same on one thread as on several", lambda: same(*told.values()))
+        for name, script in FAILURES.items():
+            chromium.look(served, 1280, 900, "light")
+            report(name, lambda: chromium.run(begin + script))
         chromium.look(url, 1280, 900, "light")
         launches = chromium.run(
             COMMON + "await ready(); return ladder.devices.flatMap((one, at) => one.launches.map((launch) => [one.machine, at, launch.kernel]));"
