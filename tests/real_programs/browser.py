@@ -202,8 +202,9 @@ FAILURES = {
         await ready();
         await openLadder(ladder.devices[0], 'gemm_naive_f32');
         const script = byId('worker').textContent;
-        // Threads yield when they look for work.
+        // Threads yield when they look for work. Only the main worker has an emulator to ask.
         const changed = script.replace('sched_yield: () => 0', `sched_yield() {
+          if (emulator) return 0;
           print(new TextEncoder().encode('the last words'));
           throw new WebAssembly.RuntimeError('a trap of this test');
         }`);
