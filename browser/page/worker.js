@@ -15,6 +15,9 @@ const BAD_DESCRIPTOR = 8;
 const NOT_SUPPORTED = 52;
 const CHARACTER_DEVICE = 2;
 
+// Integers of 32 bits come from the module as signed ones, addresses beyond 2 GiB too.
+const unsigned = (value) => (typeof value === 'number' ? value >>> 0 : value);
+
 // The functions of the system that the module calls (WASI preview 1). There are no files and arguments; what is
 // printed goes to the page. Memory may be shared, which decoders and `crypto` do not take; and it grows, so that each access asks
 // for its buffer.
@@ -73,7 +76,8 @@ function system(memory, variables) {
     },
     sched_yield: () => 0,
   };
-  return new Proxy(functions, { get: (all, name) => all[name] ?? (() => NOT_SUPPORTED) });
+  const called = (name) => (...values) => functions[name]?.(...values.map(unsigned)) ?? NOT_SUPPORTED;
+  return new Proxy(functions, { get: (_, name) => called(name) });
 }
 
 let emulator;
@@ -121,7 +125,7 @@ function runThreads({ wasi_thread_start: run }, place) {
 
 // Writes bytes to the module's memory, which belongs to the call that they are for.
 function give(bytes) {
-  const start = emulator.ferrowave_allocate(bytes.length);
+  const start = unsigned(emulator.ferrowave_allocate(bytes.length));
   if (start === 0) throw new Error(`the browser has no memory for ${bytes.length} bytes`);
   new Uint8Array(memory.buffer, start, bytes.length).set(bytes);
   return [start, bytes.length];
@@ -130,7 +134,7 @@ function give(bytes) {
 // Paths in the answer are relative to `root`.
 function answer(request, data, root) {
   const text = give(new TextEncoder().encode(JSON.stringify(request)));
-  const place = emulator.ferrowave_answer(...text, ...give(data));
+  const place = unsigned(emulator.ferrowave_answer(...text, ...give(data)));
   const [at, length, dataAt, dataLength] = new Uint32Array(memory.buffer, place, 4);
   const bytes = (start, count) => new Uint8Array(memory.buffer, start, count).slice();
   let answered = new TextDecoder().decode(bytes(at, length));

@@ -128,6 +128,16 @@ VISITS = {
         const text = await results(press);
         expect(/did not end/.test(text) && /global_load/.test(text) && /s01_naive.rs/.test(text), text.slice(0, 600));
     """,
+    "more than 2 GiB": r"""
+        await ready();
+        await openLadder(ladder.devices[0], 'gemm_lds_tiled_f32');
+        // The page has each buffer twice.
+        for (const at of [0, 1]) numbered('argument')[at].value = 'uninit:600x1024x256xf32';
+        form.checks.checked = false;
+        form.machine.value = '';
+        const text = await results(press);
+        expect(text.includes('Argument 1, 600x1024x256xf32'), text.slice(0, 400));
+    """,
     "stopping": r"""
         await ready();
         await openLadder(ladder.devices[0], 'gemm_naive_f32');
@@ -185,9 +195,8 @@ emulator.send = async (...message) => {
   told.push(JSON.stringify(rest), data && btoa(Array.from(data, (byte) => String.fromCharCode(byte)).join('')));
   return { threads, data, ...rest };
 };
-for (const kernel of ['gemm_naive_f32', 'gemm_register_tiled_f32', 'gemm_stream_k_f32']) {
+for (const kernel of ['gemm_lds_tiled_f32', 'gemm_register_tiled_f32', 'gemm_stream_k_f32']) {
   await openLadder(ladder.devices[0], kernel);
-  form.seeds.value = kernel === 'gemm_naive_f32' ? 1 : 0;
   const text = await results(press);
   expect(text.includes('No findings'), text.slice(0, 400));
   expect(text.includes(`with ${THREADS}.`), text.slice(0, 200));
