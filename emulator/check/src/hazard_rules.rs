@@ -42,7 +42,7 @@ pub(super) struct Matrix {
     xdl: bool,
     /// Whether it is an f64 product.
     double: bool,
-    /// The third source.
+    /// The registers to which the products are added.
     pub(super) source: Option<Registers>,
 }
 
@@ -65,9 +65,9 @@ enum Use {
     LaneExec,
     /// `m0` of an instruction that reads it late.
     M0,
-    /// The first or second source of a matrix product.
+    /// The first or second source of a matrix product, or the indices of a sparse one.
     MatrixFactor,
-    /// The third source of a matrix product.
+    /// What a matrix product is added to.
     MatrixSum,
     /// Source of `v_accvgpr_read` on gfx908.
     AccumulatorRead,
@@ -115,7 +115,7 @@ fn matrix(instruction: &Instruction, gpu: Gpu) -> Matrix {
         passes: instruction.passes(gpu),
         xdl: !float,
         double: float && factor.bits == 64,
-        source: registers(&instruction.src[2]).filter(|r| r.first.is_vector()),
+        source: registers(instruction.addend()).filter(|r| r.first.is_vector()),
     }
 }
 
@@ -195,8 +195,8 @@ fn read_usages(instruction: &Instruction, gpu: Gpu, read: &Read) -> Vec<Use> {
         usages.push(Use::M0);
     }
     match category {
-        Category::Matrix if vector => usages.push(match read.slot {
-            Some(2) => Use::MatrixSum,
+        Category::Matrix if vector => usages.push(match (read.slot, instruction.is_sparse()) {
+            (Some(2), false) | (None, true) => Use::MatrixSum,
             _ => Use::MatrixFactor,
         }),
         Category::VectorMemory if !vector => usages.push(Use::MemoryScalar),

@@ -472,6 +472,19 @@ const RULES: &[(&[Gpu], &str, &str, u32)] = {
             "v_mov_b32_e32 v20, 0",
             3,
         ),
+        // A sparse product reads its result, and its third source like a factor.
+        (
+            &[Gfx942],
+            "v_smfmac_f32_32x32x16_f16 v[16:31], v[4:5], v[8:11], v2",
+            "v_mov_b32_e32 v3, v16",
+            11,
+        ),
+        (
+            &[Gfx942],
+            "v_smfmac_f32_32x32x16_f16 v[16:31], v[4:5], v[8:11], v2",
+            "v_smfmac_f32_32x32x16_f16 v[32:47], v[4:5], v[8:11], v16",
+            11,
+        ),
     ]
 };
 
@@ -524,8 +537,14 @@ fn the_same_sum_may_follow_at_once() {
             Gpu::Gfx950,
             "v_mfma_f32_16x16x32_f16 v[16:19], v[4:7], v[8:11], v[16:19]",
         ),
+        (
+            Gpu::Gfx942,
+            "v_smfmac_f32_32x32x16_f16 v[16:31], v[4:5], v[8:11], v2",
+        ),
     ] {
-        let body = format!("  s_nop 15\n  {product}\n  {product}\n  {product}\n");
+        // The last one writes indices of the sparse product, which has read them.
+        let body =
+            format!("  s_nop 15\n  {product}\n  {product}\n  {product}\n  v_mov_b32_e32 v2, 0\n");
         assert_eq!(found(gpu, Check::Hazards, &body), [], "{gpu}");
     }
 }

@@ -5,7 +5,7 @@ use ferrowave_gpu::Gpu;
 use super::ops::NAMES;
 use super::row::{Immediate, Rate, Row, flag, place};
 use super::run::Run;
-use super::{Category, Counter, Effect, Extension, Instruction, Op, Relative, Source};
+use super::{Category, Counter, Effect, Extension, Instruction, Op, Operand, Relative, Source};
 
 /// The last of the formats of `f8f6f4` that have 8 bits: fp8 and bf8.
 const FORMATS_OF_EIGHT_BITS: u8 = 1;
@@ -167,6 +167,14 @@ impl Instruction {
     /// Whether it multiplies by a sparse matrix.
     pub fn is_sparse(&self) -> bool {
         self.row.has(flag::SPARSE)
+    }
+
+    /// What a matrix instruction adds its products to: its third source, or its result if A is sparse.
+    pub fn addend(&self) -> &Operand {
+        match self.is_sparse() {
+            true => &self.dst,
+            false => &self.src[2],
+        }
     }
 
     /// Whether it writes `exec` without naming it as an operand.

@@ -179,7 +179,7 @@ impl Timed {
             _ => (turn, turn),
         };
         let accumulator = (unit == Unit::Matrix)
-            .then(|| ferrowave_isa::registers(&instruction.src[2]))
+            .then(|| ferrowave_isa::registers(instruction.addend()))
             .flatten()
             .filter(|registers| registers.first.is_vector())
             .map(range);
