@@ -113,7 +113,7 @@ def test_kernels_and_gpus_have_names(device, naive):
     with pytest.raises(ferrowave.ArgumentError, match="did you mean `gemm_naive_f32`"):
         module.kernel("gemm_naiv_f32")
     with pytest.raises(ferrowave.ArgumentError, match="gfx942"):
-        ferrowave.kernels("gfx1100")
+        ferrowave.kernels("gfx1102")
     with pytest.raises(ferrowave.ArgumentError, match="H100.*MI300X"):
         ferrowave.Device("H100")
     with pytest.raises(ferrowave.Error, match="hip:99"):
