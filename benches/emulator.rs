@@ -125,7 +125,7 @@ fn kernels(criterion: &mut Criterion) {
         .iter()
         .filter(|kernel| kernel.gpus.contains(GPU.name()))
     {
-        let name = format!("{}/{}", kernel.variant.name(), kernel.types.input);
+        let name = format!("{}/{}", kernel.variant.name(), kernel.types.name());
         let mut group = criterion.benchmark_group(name);
         group
             .measurement_time(Duration::from_secs(3))
@@ -133,6 +133,7 @@ fn kernels(criterion: &mut Criterion) {
         for &size in sizes {
             let request = Request {
                 order_b: match kernel.access {
+                    _ if kernel.types.block() > 1 => Order::ColumnMajor,
                     Access::WideAlongK => Order::ColumnMajor,
                     Access::Elements | Access::Wide => Order::RowMajor,
                 },

@@ -152,7 +152,7 @@ impl Bench<'_> {
                     let product = match library.product(problem) {
                         Ok(product) => product,
                         Err(error) => {
-                            eprintln!("{name}, {}: {error}", types.input);
+                            eprintln!("{name}, {}: {error}", types.name());
                             return None;
                         }
                     };
@@ -178,7 +178,7 @@ impl Bench<'_> {
         } else {
             ""
         };
-        let name = format!("{clock}{name}/{}", types.input);
+        let name = format!("{clock}{name}/{}", types.name());
         let mut group = self.criterion.benchmark_group(name);
         group
             .sample_size(10)

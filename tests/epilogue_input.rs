@@ -3,7 +3,7 @@
 
 use ferrowave::{
     embedded,
-    gemm::{Gemm, OperandError, Operands, Operation, Problem, Request, Source, Target},
+    gemm::{Gemm, InputBuffers, OperandError, Operands, Operation, Problem, Request, Target},
     hip::{Context, Device, DeviceBuffer, DeviceSelector},
     verify::{Elements, Inputs, cases, verify},
 };
@@ -33,9 +33,7 @@ fn without_epilogue(request: Request) -> Request {
 struct Matrices {
     problem: Problem,
     inputs: Inputs,
-    /// A, B and the bias.
-    buffers: [DeviceBuffer<u8>; 3],
-    scales: Option<[DeviceBuffer<u8>; 2]>,
+    buffers: InputBuffers,
     c: DeviceBuffer<u8>,
     /// The product without an epilogue, and the matrices that it would have.
     before: (Problem, Inputs),
@@ -49,10 +47,8 @@ impl Matrices {
         let before = without_epilogue(request).check().unwrap();
         let before_inputs = Inputs::random(&before, seed).unwrap();
         let upload = |elements: &Elements| gemm.context().upload(elements.bytes()).unwrap();
-        let scales = inputs.scales.as_ref();
         Self {
-            buffers: [&inputs.a, &inputs.b, &inputs.bias].map(upload),
-            scales: scales.map(|[a, b]| [upload(a), upload(b)]),
+            buffers: inputs.upload(gemm.context(), 0).unwrap(),
             c: upload(&inputs.c),
             input: upload(&before_inputs.c),
             problem,
@@ -63,21 +59,9 @@ impl Matrices {
 
     fn operands(&mut self) -> Operands<'_> {
         let types = self.problem.types();
-        let [a, b, bias] = &self.buffers;
-        let operands = Operands::new(
-            Source::of_bytes(a, types.input),
-            Source::of_bytes(b, types.input),
-            Target::of_bytes(&mut self.c, types.output),
-        )
-        .with_bias(Source::of_bytes(bias, types.bias()))
-        .with_epilogue_input(Target::of_bytes(&mut self.input, types.bias()));
-        match &self.scales {
-            Some([a, b]) => operands.with_scales(
-                Source::of_bytes(a, ElementType::E8m0),
-                Source::of_bytes(b, ElementType::E8m0),
-            ),
-            None => operands,
-        }
+        let c = Target::of_bytes(&mut self.c, types.output);
+        let operands = self.buffers.operands(types, c);
+        operands.with_epilogue_input(Target::of_bytes(&mut self.input, types.bias()))
     }
 
     fn check(&self, what: &str) {

@@ -2,7 +2,7 @@
 
 use ferrowave::{
     embedded,
-    gemm::{Addresses, Machine, Order, Plan, Problem, Request},
+    gemm::{Addresses, Machine, Order, Plan, Problem, Request, Target},
     hip::{Arguments, Context, Device, DeviceSelector, LaunchConfig, LaunchError},
     verify::{Elements, Inputs, verify},
 };
@@ -45,19 +45,15 @@ fn accesses_outside_of_buffers_are_named() {
         {
             let problem = problem(kernel, 65);
             let inputs = Inputs::random(&problem, 1).unwrap();
-            let [a, b, mut c] = [&inputs.a, &inputs.b, &inputs.c]
-                .map(|elements| context.upload(elements.bytes()).unwrap());
-            let scales = inputs
-                .scales
-                .as_ref()
-                .map(|scales| [0, 1].map(|number| context.upload(scales[number].bytes()).unwrap()));
-            let [scale_a, scale_b] = scales
-                .as_ref()
-                .map_or([0; 2], |[a, b]| [a.address(), b.address()]);
+            let mut c = context.upload(inputs.c.bytes()).unwrap();
+            let buffers = inputs.upload(&context, 0).unwrap();
+            let c_target = Target::of_bytes(&mut c, kernel.types.output);
+            let whole = buffers.operands(kernel.types, c_target).addresses();
+            let a_columns = (problem.a().columns / kernel.types.input.per_byte()) as usize;
             // One row or column fewer than the kernel accesses. A and B are whole pages, because reads may go to the
             // end of a page.
-            let short = |(elements, length): (&Elements, usize)| {
-                let bytes = 64 * length * elements.element().size_bytes();
+            let short = |(elements, lines, length): (&Elements, usize, usize)| {
+                let bytes = lines * length * elements.element().size_bytes();
                 context.upload(&elements.bytes()[..bytes]).unwrap()
             };
             let loaded = module.kernel(kernel.symbol).unwrap();
@@ -69,39 +65,36 @@ fn accesses_outside_of_buffers_are_named() {
                 // The counters are undefined after a failed launch.
                 let mut workspace = context.allocate::<u8>(workspace_bytes).unwrap();
                 workspace.fill_bytes(0).unwrap();
-                let addresses = Addresses {
-                    a,
-                    b,
-                    c,
-                    scale_a,
-                    scale_b,
-                    ..Addresses::default()
-                };
+                let addresses = Addresses { a, b, c, ..whole };
                 let arguments = plan.kernel_arguments(&launch, &addresses, workspace.address());
                 // SAFETY: the emulator, which is under test, lets no access outside of an allocation through.
                 unsafe { loaded.launch(&stream, &config, &arguments) }.unwrap();
                 context.synchronize()
             };
-            let [short_a, short_b, short_c] =
-                [(&inputs.a, 64), (&inputs.b, 64), (&inputs.c, 65)].map(short);
+            let [short_a, short_b, short_c] = [
+                (&inputs.a, 64, a_columns),
+                (&inputs.b, 64, 64),
+                (&inputs.c, 64, 65),
+            ]
+            .map(short);
             for (what, verb, short, result) in [
                 (
                     "A",
                     "reads",
                     &short_a,
-                    run(short_a.address(), b.address(), c.address()),
+                    run(short_a.address(), whole.b, whole.c),
                 ),
                 (
                     "B",
                     "reads",
                     &short_b,
-                    run(a.address(), short_b.address(), c.address()),
+                    run(whole.a, short_b.address(), whole.c),
                 ),
                 (
                     "C",
                     "writes",
                     &short_c,
-                    run(a.address(), b.address(), short_c.address()),
+                    run(whole.a, whole.b, short_c.address()),
                 ),
             ] {
                 let error = result.expect_err(what).to_string();
@@ -122,7 +115,7 @@ fn accesses_outside_of_buffers_are_named() {
             }
             // The failure is reported once; the next launch is not affected.
             c.copy_from_host(inputs.c.bytes()).unwrap();
-            run(a.address(), b.address(), c.address()).unwrap();
+            run(whole.a, whole.b, whole.c).unwrap();
             let output = Elements::from_bytes(kernel.types.output, c.to_vec().unwrap());
             let verdict = verify(&problem, &inputs, &output);
             assert!(verdict.passed(), "{} on {gpu}: {verdict:?}", kernel.symbol);

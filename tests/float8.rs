@@ -4,8 +4,8 @@
 use ferrowave::{
     embedded,
     gemm::{
-        Gemm, GemmError, Machine, OperandError, Operands, Operation, Order, Problem, Request,
-        Source, Target,
+        Gemm, GemmError, InputBuffers, Machine, OperandError, Operands, Operation, Order, Problem,
+        Request, Target,
     },
     hip::{Context, Device, DeviceBuffer, DeviceSelector},
     verify::{Elements, Inputs},
@@ -66,8 +66,7 @@ fn decoded(element: ElementType, code: u8) -> f64 {
 struct Matrices {
     problem: Problem,
     inputs: Inputs,
-    buffers: [DeviceBuffer<u8>; 2],
-    scales: Option<[DeviceBuffer<u8>; 2]>,
+    buffers: InputBuffers,
     c: DeviceBuffer<u8>,
     amax: DeviceBuffer<f32>,
 }
@@ -76,12 +75,9 @@ impl Matrices {
     fn new(gemm: &Gemm, request: Request) -> Self {
         let problem = request.check().unwrap();
         let inputs = Inputs::random(&problem, 5).unwrap();
-        let upload = |elements: &Elements| gemm.context().upload(elements.bytes()).unwrap();
-        let scales = inputs.scales.as_ref();
         Self {
-            buffers: [&inputs.a, &inputs.b].map(upload),
-            scales: scales.map(|[a, b]| [upload(a), upload(b)]),
-            c: upload(&inputs.c),
+            buffers: inputs.upload(gemm.context(), 0).unwrap(),
+            c: gemm.context().upload(inputs.c.bytes()).unwrap(),
             // Overwritten.
             amax: gemm.context().upload(&[1e30]).unwrap(),
             problem,
@@ -91,19 +87,8 @@ impl Matrices {
 
     fn operands(&mut self) -> Operands<'_> {
         let types = self.problem.types();
-        let operands = Operands::new(
-            Source::of_bytes(&self.buffers[0], types.input),
-            Source::of_bytes(&self.buffers[1], types.input),
-            Target::of_bytes(&mut self.c, types.output),
-        )
-        .with_amax(&mut self.amax);
-        match &self.scales {
-            Some([a, b]) => operands.with_scales(
-                Source::of_bytes(a, ElementType::E8m0),
-                Source::of_bytes(b, ElementType::E8m0),
-            ),
-            None => operands,
-        }
+        let c = Target::of_bytes(&mut self.c, types.output);
+        self.buffers.operands(types, c).with_amax(&mut self.amax)
     }
 
     /// An element of the product, in f64.
@@ -120,8 +105,26 @@ impl Matrices {
                 }
                 _ => 1.0,
             };
+        // Where an element of a sparse A is stored, if it is.
+        let stored = |indices: &[u8], k: u32| {
+            let (layout, elements) = (problem.indices()?, problem.sparse_a()?);
+            let (byte, bit) = layout.place(row, k / 4);
+            let byte = u64::from(batch) * layout.size_bytes() + byte;
+            let pair = indices[byte as usize] >> bit;
+            let mut places = [pair & 3, pair >> 2 & 3].into_iter();
+            let number = places.position(|place| u32::from(place) == k % 4)?;
+            let place = elements.place(row, k / 4 * 2 + number as u32);
+            Some(problem.a().offset(batch, 0, 0) + place)
+        };
         let products = (0..problem.k()).map(|k| {
-            let a = code(&inputs.a, problem.a().offset(batch, row, k)) * scale(0, row, k);
+            let place = match &inputs.indices {
+                Some(indices) => match stored(indices, k) {
+                    Some(place) => place,
+                    None => return 0.0,
+                },
+                None => problem.a().offset(batch, row, k),
+            };
+            let a = code(&inputs.a, place) * scale(0, row, k);
             let b = code(&inputs.b, problem.b().offset(batch, k, column)) * scale(1, column, k);
             a * b
         });
@@ -162,7 +165,7 @@ impl Matrices {
 
 /// A product that the kernel can read: some read 16 bytes along k.
 fn request(kernel: &Kernel, types: ElementTypes, m: i64, n: i64, k: i64) -> Request {
-    let along_k = types.input.is_scaled() || kernel.access == Access::WideAlongK;
+    let along_k = types.block() > 1 || kernel.access == Access::WideAlongK;
     Request {
         order_b: match along_k {
             true => Order::ColumnMajor,
@@ -213,11 +216,8 @@ fn the_products_of_a_group_have_their_own_largest_magnitudes() {
             let mut members = [(3, 40, 16), (70, 33, 5), (0, 9, 7), (64, 64, 64)]
                 .map(|(m, n, k)| Matrices::new(&gemm, request(kernel, types, m, n, k)));
             let mut plain = Matrices::new(&gemm, request(kernel, types, 20, 20, 20));
-            let without = Operands::new(
-                Source::of_bytes(&plain.buffers[0], types.input),
-                Source::of_bytes(&plain.buffers[1], types.input),
-                Target::of_bytes(&mut plain.c, types.output),
-            );
+            let c = Target::of_bytes(&mut plain.c, types.output);
+            let without = plain.buffers.operands(types, c);
             let mut products: Vec<_> = members
                 .iter_mut()
                 .map(|member| (member.problem, member.operands()))

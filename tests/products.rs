@@ -6,12 +6,12 @@ use std::{array, env};
 use ferrowave::{
     embedded,
     gemm::{
-        E8m0, Gemm, Mxfp4Pair, Mxfp8, Operands, Operation, Order, Plan, PlanError, Request, Source,
-        Target, choose,
+        E8m0, Gemm, Mxfp4Pair, Mxfp8, Operands, Operation, Order, Plan, PlanError, Request, Target,
+        choose,
     },
     hip::{Context, DEVICE_VARIABLE, Device, DeviceSelector},
     verify::{
-        Elements, Inputs,
+        Inputs,
         cases::{self, Case},
         verify,
     },
@@ -182,11 +182,11 @@ fn the_chosen_kernel_computes_the_problem() {
     for bench in Bench::all() {
         for &types in ElementTypes::ALL {
             for (m, n, k) in [(16, 16, 2000), (300, 200, 64), (129, 257, 100)] {
-                let is_scaled = types.input.is_scaled();
-                let k = if is_scaled { k / 32 * 32 } else { k };
+                let block = i64::from(types.block());
+                let k = k / block * block;
                 for (order_a, order_b) in layouts.clone() {
-                    // Elements with scales have one layout.
-                    if is_scaled && (order_a, order_b) != (Order::RowMajor, Order::ColumnMajor) {
+                    // Types with blocks along k have one layout.
+                    if block > 1 && (order_a, order_b) != (Order::RowMajor, Order::ColumnMajor) {
                         continue;
                     }
                     let request = Request {
@@ -368,21 +368,10 @@ fn schedules_do_not_matter() {
                 .unwrap();
                 let context = Context::new(&device).unwrap();
                 let gemm = Gemm::new(&context, code_object).unwrap();
-                let upload = |elements: &Elements| context.upload(elements.bytes()).unwrap();
-                let (a, b) = (upload(&inputs.a), upload(&inputs.b));
-                let mut c = upload(&inputs.c);
-                let scales = (inputs.scales.as_ref()).map(|[a, b]| [upload(a), upload(b)]);
-                let mut operands = Operands::new(
-                    Source::of_bytes(&a, kernel.types.input),
-                    Source::of_bytes(&b, kernel.types.input),
-                    Target::of_bytes(&mut c, kernel.types.output),
-                );
-                if let Some([a, b]) = &scales {
-                    operands = operands.with_scales(
-                        Source::of_bytes(a, ElementType::E8m0),
-                        Source::of_bytes(b, ElementType::E8m0),
-                    );
-                }
+                let buffers = inputs.upload(&context, 0).unwrap();
+                let mut c = context.upload(inputs.c.bytes()).unwrap();
+                let target = Target::of_bytes(&mut c, kernel.types.output);
+                let operands = buffers.operands(kernel.types, target);
                 let plan = match kernel.reduction {
                     Reduction::None => Plan::new(kernel, &problem, gemm.machine()),
                     // Several workgroups share a tile and end in any order.

@@ -4,15 +4,15 @@ use std::sync::{Mutex, PoisonError};
 
 use ferrowave::{
     embedded,
-    gemm::{Gemm, Operands, Order, Problem, Request, Source, Target},
+    gemm::{Gemm, Order, Problem, Request, Target},
     hip::{Context, Device, DeviceSelector},
-    verify::{Elements, Inputs},
+    verify::Inputs,
 };
 use ferrowave_gpu::Gpu;
 use ferrowave_hip::profile::{set_profiling, take_profiles};
 use ferrowave_profile::{Profile, Totals};
 use ferrowave_shared::{
-    BlockTile, CATALOGUE, ElementType, Kernel, Variant,
+    BlockTile, CATALOGUE, Kernel, Variant,
     catalogue::{Access, Unit},
 };
 
@@ -36,25 +36,10 @@ fn profiles(kernel: &'static Kernel, problem: &Problem) -> Vec<Profile> {
             let context = Context::new(&device).unwrap();
             let gemm = Gemm::new(&context, code_object).unwrap();
             let inputs = Inputs::random(problem, 1).unwrap();
-            let [a, b, c] =
-                [&inputs.a, &inputs.b, &inputs.c].map(|matrix| context.upload(matrix.bytes()));
-            let (a, b, mut c) = (a.unwrap(), b.unwrap(), c.unwrap());
+            let buffers = inputs.upload(&context, 0).unwrap();
+            let mut c = context.upload(inputs.c.bytes()).unwrap();
             let types = problem.types();
-            let mut operands = Operands::new(
-                Source::of_bytes(&a, types.input),
-                Source::of_bytes(&b, types.input),
-                Target::of_bytes(&mut c, types.output),
-            );
-            let scales = inputs.scales.as_ref().map(|scales| {
-                let upload = |scales: &Elements| context.upload(scales.bytes()).unwrap();
-                scales.each_ref().map(upload)
-            });
-            if let Some(scales) = &scales {
-                let [a, b] = scales
-                    .each_ref()
-                    .map(|scales| Source::of_bytes(scales, ElementType::E8m0));
-                operands = operands.with_scales(a, b);
-            }
+            let operands = buffers.operands(types, Target::of_bytes(&mut c, types.output));
             set_profiling(true);
             gemm.run_kernel(kernel, problem, operands).unwrap();
             set_profiling(false);
@@ -156,14 +141,15 @@ fn matrix_cores_do_two_operations_for_each_product() {
                 types: kernel.types,
                 ..Request::new(m as i64, n as i64, 2 * k as i64)
             };
-            let along_k = kernel.access == Access::WideAlongK || kernel.types.input.is_scaled();
+            let along_k = kernel.access == Access::WideAlongK || kernel.types.block() > 1;
             if along_k && order_b == Order::RowMajor {
                 continue;
             }
             for profile in profiles(kernel, &request.check().unwrap()) {
                 let totals = profile.totals();
                 let symbol = kernel.symbol;
-                let operations = 4 * (m * n * k) as u64;
+                // Only those of the elements that a sparse A stores.
+                let operations = 4 * (m * n * k) as u64 / u64::from(kernel.types.compression());
                 let done = totals.matrix_flops + totals.matrix_integer_operations;
                 assert_eq!(done, operations, "{symbol}, {order_b:?}");
                 // Step 12 and those after it promise that.

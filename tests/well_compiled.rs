@@ -153,7 +153,7 @@ impl MatrixShape {
     /// on older GPUs. The older names do not have the number of blocks, but the operands do: each lane holds as many
     /// elements of A as fit its registers, and all lanes together m · k of each block.
     fn of(mnemonic: &str) -> Option<Self> {
-        let mut prefixes = ["v_mfma_", "v_wmma_"].into_iter();
+        let mut prefixes = ["v_mfma_", "v_wmma_", "v_smfmac_"].into_iter();
         let rest = prefixes.find_map(|prefix| mnemonic.strip_prefix(prefix))?;
         let rest = rest.strip_prefix("scale_").unwrap_or(rest);
         let (_, shape) = rest.split_once('_')?;
@@ -418,7 +418,8 @@ fn main_loops_load_as_wide_as_the_row_says() {
         let in_a_round = built.multiplications();
         let waves = block.threads() / built.lanes();
         let rounds = in_a_round * waves / (tile.m * tile.n * tile.k);
-        let needed = (tile.m + tile.n) * tile.k * types.input.bits() / 8 * rounds;
+        let stored = tile.m / types.compression() as usize + tile.n;
+        let needed = stored * tile.k * types.input.bits() / 8 * rounds;
         let wide = main_loop
             .iter()
             .filter(|line| is_wide_load(&line.text))
@@ -470,6 +471,7 @@ fn names_of_matrix_instructions_are_taken_apart() {
         Some([32, 32, 64, 1])
     );
     assert_eq!(shape("v_mfma_f64_16x16x4_f64"), Some([16, 16, 4, 1]));
+    assert_eq!(shape("v_smfmac_f32_32x32x16_f16"), Some([32, 32, 16, 1]));
     assert_eq!(shape("v_wmma_f32_16x16x16_bf16"), Some([16, 16, 16, 1]));
     assert_eq!(shape("v_wmma_i32_16x16x16_iu8"), Some([16, 16, 16, 1]));
     assert_eq!(shape("v_wmma_f32_16x16x16_bf8_bf8"), Some([16, 16, 16, 1]));
@@ -558,11 +560,13 @@ fn kernels_use_the_unit_that_they_are_named_for() {
     for built in ALL_BUILT.iter() {
         let main_loop = built.main_loop();
         let has = |name| main_loop.iter().any(|line| line.text.starts_with(name));
-        let used = (has("v_mfma_"), has("v_wmma_"));
+        let used = [has("v_mfma_"), has("v_smfmac_"), has("v_wmma_")];
         let unit = built.kernel.variant.unit();
+        let sparse = built.kernel.types.is_sparse;
+        let by_mfma = unit == Unit::Mfma;
         assert_eq!(
             used,
-            (unit == Unit::Mfma, unit == Unit::Wmma),
+            [by_mfma && !sparse, by_mfma && sparse, unit == Unit::Wmma],
             "{}",
             built.name()
         );

@@ -269,7 +269,7 @@ impl Kernel {
     /// Whether it computes [groups](crate::Options::is_group), several products of different extents in one launch. A group's
     /// members take the place of split-K's workspace.
     pub const fn computes_groups(&self) -> bool {
-        matches!(self.reduction, Reduction::SplitK)
+        matches!(self.reduction, Reduction::SplitK) && !self.types.is_sparse
     }
 
     /// What the compiler may assume of every launch.
@@ -593,9 +593,8 @@ impl Step {
             x: self.lanes * self.waves.1,
             y: self.waves.0,
         };
-        let row_units = self.row_bytes / UNIT_BYTES;
-        let lds_rows =
-            lds_rows(m, row_units, block.threads()) + lds_rows(n, row_units, block.threads());
+        // A row of B has all of k.
+        let b_row_bytes = self.row_bytes * types.compression() as usize;
         Kernel {
             symbol,
             variant: self.variant,
@@ -603,11 +602,13 @@ impl Step {
             tile: BlockTile {
                 m,
                 n,
-                k: self.round * self.row_bytes * 8 / types.input.bits(),
+                k: self.round * b_row_bytes * 8 / types.input.bits(),
             },
             block,
             lds_bytes: self.stages
-                * (lds_rows * self.row_bytes + (m + n) * scale_bytes(self.row_bytes, types)),
+                * (tile_bytes(m, self.row_bytes, block)
+                    + tile_bytes(n, b_row_bytes, block)
+                    + (m + n) * scale_bytes(self.row_bytes, types)),
             waves_per_simd: self.waves_per_simd,
             order: TileOrder::Linear,
             access: self.access,
@@ -625,6 +626,14 @@ impl Step {
         }
     }
 
+    /// With half of the bytes along k in a row of A: for a sparse A. Those of B are twice as many.
+    const fn half_the_line(self) -> Self {
+        Self {
+            row_bytes: self.row_bytes / 2,
+            ..self
+        }
+    }
+
     /// With half as many rows of C per wave: for f64, whose sums take twice the registers.
     const fn half_the_rows(self) -> Self {
         let (m, n) = self.tile;
@@ -633,6 +642,11 @@ impl Step {
             ..self
         }
     }
+}
+
+/// Bytes of a tile of A or B in LDS.
+const fn tile_bytes(rows: usize, row_bytes: usize, block: BlockShape) -> usize {
+    lds_rows(rows, row_bytes / UNIT_BYTES, block.threads()) * row_bytes
 }
 
 /// Bytes of the scales of a row of a tile in LDS.
@@ -909,11 +923,7 @@ mod tests {
     #[test]
     fn a_symbol_is_made_of_variant_and_type_and_stands_once() {
         for kernel in CATALOGUE {
-            let expected = format!(
-                "gemm_{}_{}",
-                kernel.variant.name(),
-                kernel.types.input.name()
-            );
+            let expected = format!("gemm_{}_{}", kernel.variant.name(), kernel.types.name());
             assert_eq!(kernel.symbol, expected);
             let same = CATALOGUE
                 .iter()

@@ -115,6 +115,8 @@ pub struct ElementTypes {
     pub output: ElementType,
     /// Of the sums, α and β.
     pub accumulator: ElementType,
+    /// Whether A is sparse: of each four elements along k, it has two ([`sparse`](crate::sparse)).
+    pub is_sparse: bool,
 }
 
 impl ElementTypes {
@@ -141,7 +143,18 @@ impl ElementTypes {
     /// OCP's MXFP4 (E2M1 with scales), accumulated and stored in binary32.
     pub const MXFP4: Self = Self::new(ElementType::Mxfp4, ElementType::F32, ElementType::F32);
 
-    /// The types of all kernels, in the order in which lists show them. Each input type occurs once.
+    /// [`Self::F16`] with a sparse A.
+    pub const SPARSE_F16: Self = Self::F16.sparse();
+    /// [`Self::BF16`] with a sparse A.
+    pub const SPARSE_BF16: Self = Self::BF16.sparse();
+    /// [`Self::I8`] with a sparse A.
+    pub const SPARSE_I8: Self = Self::I8.sparse();
+    /// [`Self::FP8`] with a sparse A.
+    pub const SPARSE_FP8: Self = Self::FP8.sparse();
+    /// [`Self::FP8_FNUZ`] with a sparse A.
+    pub const SPARSE_FP8_FNUZ: Self = Self::FP8_FNUZ.sparse();
+
+    /// The types of all kernels, in the order in which lists show them. Each [name](Self::name) occurs once.
     pub const ALL: &[Self] = &[
         Self::F32,
         Self::XF32,
@@ -153,8 +166,48 @@ impl ElementTypes {
         Self::BF8,
         Self::MXFP8,
         Self::MXFP4,
+        Self::SPARSE_F16,
+        Self::SPARSE_BF16,
+        Self::SPARSE_I8,
+        Self::SPARSE_FP8_FNUZ,
+        Self::SPARSE_FP8,
         Self::F64,
     ];
+
+    /// The name on the command line and in kernel symbols: that of A's and B's type, behind `sparse_` if A is sparse.
+    pub const fn name(self) -> &'static str {
+        match (self.is_sparse, self.input) {
+            (true, ElementType::F16) => "sparse_f16",
+            (true, ElementType::Bf16) => "sparse_bf16",
+            (true, ElementType::I8) => "sparse_i8",
+            (true, ElementType::Fp8) => "sparse_fp8",
+            (true, ElementType::Fp8Fnuz) => "sparse_fp8_fnuz",
+            (_, input) => input.name(),
+        }
+    }
+
+    /// The same with a sparse A.
+    #[must_use]
+    pub const fn sparse(self) -> Self {
+        Self {
+            is_sparse: true,
+            ..self
+        }
+    }
+
+    /// The number that k must be a multiple of; 1 for types without blocks along k.
+    pub const fn block(self) -> u32 {
+        if self.input.is_scaled() || self.is_sparse {
+            SCALE_BLOCK
+        } else {
+            1
+        }
+    }
+
+    /// How many of the elements of a row of A one of them stands for: 2 if A is sparse, else 1.
+    pub const fn compression(self) -> u32 {
+        if self.is_sparse { 2 } else { 1 }
+    }
 
     /// The types that C may have: that of the kernels first, then those to which they convert their sums.
     ///
@@ -224,6 +277,7 @@ impl ElementTypes {
             input,
             output,
             accumulator,
+            is_sparse: false,
         }
     }
 }

@@ -68,7 +68,7 @@ fn rows(only: Option<Gpu>) -> Result<Vec<Row>, Failure> {
                 kernel: kernel.variant.name(),
                 symbol: kernel.symbol,
                 gpu: gpu.name(),
-                input: kernel.types.input.name(),
+                input: kernel.types.name(),
                 output: kernel.types.output.name(),
                 accumulator: kernel.types.accumulator.name(),
                 tile: [kernel.tile.m, kernel.tile.n, kernel.tile.k],

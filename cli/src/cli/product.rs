@@ -7,12 +7,12 @@ use std::{
 };
 
 use ferrowave::{
-    gemm::{Gemm, Layout, Operands, Plan, Problem, Source, Target},
+    gemm::{Gemm, InputBuffers, Operands, Plan, Problem, Target},
     hip::{Device, DeviceBuffer},
     verify::{Elements, Method, Reference, Verdict},
 };
 use ferrowave_launch::ProgressLine;
-use ferrowave_shared::{ElementType, Kernel};
+use ferrowave_shared::Kernel;
 
 use super::{Failure, memory};
 
@@ -64,10 +64,7 @@ impl References {
 pub(crate) struct Product<'a> {
     gemm: &'a Gemm,
     reference: Rc<Reference<'static>>,
-    a: DeviceBuffer<u8>,
-    b: DeviceBuffer<u8>,
-    bias: DeviceBuffer<u8>,
-    scales: Option<[DeviceBuffer<u8>; 2]>,
+    inputs: InputBuffers,
     c: DeviceBuffer<u8>,
     /// For 8-bit floats.
     amax: Option<DeviceBuffer<f32>>,
@@ -76,21 +73,11 @@ pub(crate) struct Product<'a> {
 impl<'a> Product<'a> {
     /// Copies the operands to the device.
     pub(crate) fn new(gemm: &'a Gemm, reference: Rc<Reference<'static>>) -> Result<Self, Failure> {
-        let upload = |elements: &Elements| -> Result<DeviceBuffer<u8>, Failure> {
-            let buffer = gemm.context().upload(elements.bytes());
-            buffer.map_err(Failure::failed)
-        };
-        let inputs = reference.inputs();
+        let (context, inputs) = (gemm.context(), reference.inputs());
         Ok(Product {
             gemm,
-            a: upload(&inputs.a)?,
-            b: upload(&inputs.b)?,
-            bias: upload(&inputs.bias)?,
-            scales: match &inputs.scales {
-                Some([a, b]) => Some([upload(a)?, upload(b)?]),
-                None => None,
-            },
-            c: upload(&inputs.c)?,
+            inputs: inputs.upload(context, 0).map_err(Failure::failed)?,
+            c: context.upload(inputs.c.bytes()).map_err(Failure::failed)?,
             amax: match reference.problem().types().output.is_float8() {
                 true => Some(gemm.context().upload(&[0.0]).map_err(Failure::failed)?),
                 false => None,
@@ -99,11 +86,10 @@ impl<'a> Product<'a> {
         })
     }
 
-    /// Bytes of the matrices and their scales on the device.
+    /// Bytes of the matrices on the device, with scales, indices and the bias.
     pub(crate) fn bytes(&self) -> usize {
-        let scales = self.scales.iter().flatten();
-        let all = [&self.a, &self.b, &self.c].into_iter().chain(scales);
-        all.map(DeviceBuffer::bytes).sum()
+        let inputs = self.inputs.all().map(DeviceBuffer::bytes);
+        inputs.sum::<usize>() + self.c.bytes()
     }
 
     /// Runs a kernel and returns the time between HIP events.
@@ -122,13 +108,8 @@ impl<'a> Product<'a> {
     /// The matrices.
     pub(crate) fn operands(&mut self) -> Operands<'_> {
         let types = self.reference.problem().types();
-        let operands = Operands::new(
-            Source::of_bytes(&self.a, types.input),
-            Source::of_bytes(&self.b, types.input),
-            Target::of_bytes(&mut self.c, types.output),
-        )
-        .with_bias(Source::of_bytes(&self.bias, types.bias()));
-        let operands = with_scales(operands, self.scales.as_ref());
+        let c = Target::of_bytes(&mut self.c, types.output);
+        let operands = self.inputs.operands(types, c);
         match &mut self.amax {
             Some(amax) => operands.with_amax(amax),
             None => operands,
@@ -147,49 +128,20 @@ impl<'a> Product<'a> {
     }
 }
 
-/// The operands with scales, if there are any.
-pub(crate) fn with_scales<'a>(
-    operands: Operands<'a>,
-    scales: Option<&'a [DeviceBuffer<u8>; 2]>,
-) -> Operands<'a> {
-    match scales {
-        Some([a, b]) => operands.with_scales(
-            Source::of_bytes(a, ElementType::E8m0),
-            Source::of_bytes(b, ElementType::E8m0),
-        ),
-        None => operands,
-    }
-}
-
 /// Runs a plan on uninitialized matrices, for what does not depend on their elements.
 pub(crate) fn run_unset(gemm: &Gemm, plan: &Plan) -> Result<(), Failure> {
     let problem = plan.problem();
     memory::check(problem, gemm.context().device())?;
     let types = problem.types();
-    let matrix = |elements: u128, element: ElementType| {
-        // Fits: it was checked against the available memory.
-        let bytes = element.bytes(elements) as usize;
+    // The bytes fit: they were checked against the available memory.
+    let allocate = |bytes: usize| {
         let buffer = gemm.context().allocate::<u8>(bytes);
         buffer.map_err(Failure::failed)
     };
-    let scales = match (problem.scales_a(), problem.scales_b()) {
-        (Some(a), Some(b)) => {
-            let scales = |layout: Layout| matrix(layout.span(), ElementType::E8m0);
-            Some([scales(a)?, scales(b)?])
-        }
-        _ => None,
-    };
-    let a = matrix(problem.a().span(), types.input)?;
-    let b = matrix(problem.b().span(), types.input)?;
-    let bias = matrix(problem.bias_length().into(), types.bias())?;
-    let mut c = matrix(problem.c().span(), types.output)?;
-    let operands = Operands::new(
-        Source::of_bytes(&a, types.input),
-        Source::of_bytes(&b, types.input),
-        Target::of_bytes(&mut c, types.output),
-    )
-    .with_bias(Source::of_bytes(&bias, types.bias()));
-    let ran = gemm.run_plan(plan, with_scales(operands, scales.as_ref()));
+    let inputs = InputBuffers::of_problem(problem, allocate)?;
+    let mut c = allocate(types.output.bytes(problem.c().span()) as usize)?;
+    let c = Target::of_bytes(&mut c, types.output);
+    let ran = gemm.run_plan(plan, inputs.operands(types, c));
     ran.map(|_| ()).map_err(Failure::failed)
 }
 

@@ -388,7 +388,7 @@ fn described(request: &Request, problem: &Problem) -> Product {
         n: problem.n(),
         k: problem.k(),
         batch: problem.batch(),
-        input: problem.types().input.name().to_owned(),
+        input: problem.types().name().to_owned(),
         output: problem.types().output.name().to_owned(),
         layout: layout_letters(problem.a().order, problem.b().order),
         alpha: request.alpha,

@@ -13,7 +13,8 @@ pub(crate) struct TypeOption {
     ///
     /// C has the same type, except i32 for i8, and f32 for xf32, fp8, bf8, mxfp8 and mxfp4; see --output-type. fp8 is E4M3
     /// in the GPU's own encoding: FNUZ on gfx942, OCP on the others. bf8 is E5M2 of the OCP. mxfp8 and mxfp4 are E4M3 and
-    /// E2M1 of the OCP with a scale for each 32 elements along k; k must be a multiple of 32.
+    /// E2M1 of the OCP with a scale for each 32 elements along k; k must be a multiple of 32. With sparse_ before f16, bf16, i8
+    /// or fp8, A has two of each four elements along k; k must be a multiple of 32, too.
     #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
     element: ElementName,
 }
@@ -32,8 +33,8 @@ pub(crate) struct ProductOptions {
     /// mxfp8; fp8 for fp8 and mxfp8, bf8 for bf8, then with a bias of f32.
     #[arg(long, value_name = "TYPE", value_parser = output_type)]
     output_type: Option<ElementType>,
-    /// Layout of A and B in memory: N is row-major, T column-major [default: NN; NT for mxfp8 and mxfp4, which have no
-    /// other].
+    /// Layout of A and B in memory: N is row-major, T column-major [default: NN; NT for mxfp8, mxfp4 and types with a sparse A, which
+    /// have no other].
     #[arg(long, value_name = "LAYOUT")]
     layout: Option<LayoutName>,
     /// Factor α of the product.
@@ -66,7 +67,7 @@ pub(crate) struct ProductOptions {
 impl ProductOptions {
     /// The request for a product of these types.
     pub(crate) fn request(&self, types: ElementTypes, m: i64, n: i64, k: i64) -> Request {
-        let along_k = match types.input.is_scaled() {
+        let along_k = match types.block() > 1 {
             true => Order::ColumnMajor,
             false => Order::RowMajor,
         };
@@ -159,6 +160,8 @@ pub(crate) enum ElementName {
     Types(ElementTypes),
     /// 8-bit floats in the GPU's encoding.
     Fp8,
+    /// The same with a sparse A.
+    SparseFp8,
 }
 
 impl ElementName {
@@ -168,6 +171,7 @@ impl ElementName {
             Self::Types(types) => types,
             Self::Fp8 if gpu == "gfx942" => ElementTypes::FP8_FNUZ,
             Self::Fp8 => ElementTypes::FP8,
+            Self::SparseFp8 => Self::Fp8.types(gpu).sparse(),
         }
     }
 }
@@ -181,14 +185,16 @@ impl FromStr for ElementName {
         let others = ElementTypes::ALL
             .iter()
             .filter(|types| !eight_bits.contains(&types.input));
-        if text == "fp8" {
-            return Ok(Self::Fp8);
+        match text {
+            "fp8" => return Ok(Self::Fp8),
+            "sparse_fp8" => return Ok(Self::SparseFp8),
+            _ => {}
         }
-        if let Some(types) = others.clone().find(|types| types.input.name() == text) {
+        if let Some(types) = others.clone().find(|types| types.name() == text) {
             return Ok(Self::Types(*types));
         }
-        let mut names: Vec<_> = others.map(|types| types.input.name()).collect();
-        names.push("fp8");
+        let mut names: Vec<_> = others.map(|types| types.name()).collect();
+        names.extend(["fp8", "sparse_fp8"]);
         Err(format!(
             "unknown type; expected one of {}",
             names.join(", ")

@@ -174,7 +174,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         n: problem.n(),
         k: problem.k(),
         batch: problem.batch(),
-        input: problem.types().input.name(),
+        input: problem.types().name(),
         output: problem.types().output.name(),
         layout: layout_letters(problem.a().order, problem.b().order),
         alpha: request.alpha,

@@ -260,7 +260,7 @@ fn child_result(options: &Options, kernel: &'static Kernel) -> Result<KernelResu
     Ok(KernelResult {
         kernel: kernel.variant.name().to_owned(),
         symbol: kernel.symbol.to_owned(),
-        input: kernel.types.input.name().to_owned(),
+        input: kernel.types.name().to_owned(),
         output: kernel.types.output.name().to_owned(),
         process: Some(ended.end.to_string()),
         said: said.map(|line| (*line).to_owned()).collect(),

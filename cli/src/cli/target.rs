@@ -107,7 +107,7 @@ impl<'a> Target<'a> {
         if kernels.is_empty() {
             return Err(Failure::usage(format!(
                 "no kernel computes this product of {} on {}",
-                problem.types().input.name(),
+                problem.types().name(),
                 machine.gpu
             )));
         }

@@ -156,7 +156,7 @@ fn wanted(options: &Options, machine: Product, bench: &Bench) -> Result<Vec<Row>
         }
         let code = bench.code(kernel)?;
         for orders in ORDERS {
-            let is_along_k = kernel.access == Access::WideAlongK || kernel.types.input.is_scaled();
+            let is_along_k = kernel.access == Access::WideAlongK || kernel.types.block() > 1;
             if !is_along_k || orders == ORDERS[1] {
                 rows.push(Row {
                     kernel,
@@ -230,7 +230,7 @@ fn check(options: &Options, product: Product, bench: &Bench) -> Result<(), Failu
         let ranked = ranked(&problem, machine, None).ok_or_else(|| {
             Failure::usage(format!(
                 "no table has costs of {} on {}",
-                problem.types().input,
+                problem.types().name(),
                 product
             ))
         })?;

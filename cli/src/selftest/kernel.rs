@@ -48,7 +48,7 @@ impl Bench<'_> {
         let mut result = KernelResult {
             kernel: kernel.variant.name().to_owned(),
             symbol: kernel.symbol.to_owned(),
-            input: kernel.types.input.name().to_owned(),
+            input: kernel.types.name().to_owned(),
             output: kernel.types.output.name().to_owned(),
             ..KernelResult::default()
         };

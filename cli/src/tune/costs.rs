@@ -6,7 +6,7 @@ use ferrowave::gemm::{
     tuned::{Cost, Line, Steps, modelled_steps},
 };
 use ferrowave_shared::{
-    Kernel, SCALE_BLOCK,
+    Kernel,
     catalogue::{Access, Reduction},
 };
 
@@ -82,11 +82,8 @@ impl Launches<'_> {
         let plain = self.plain(square, short_steps);
         let steps = f64::from(short_steps);
         let short = one.more.fixed + one.more.step * steps;
-        let within_stage = match input.is_scaled() {
-            // A whole block of elements with one scale.
-            true => SCALE_BLOCK,
-            false => unit,
-        };
+        // Whole blocks of elements, in types that have them.
+        let within_stage = unit.max(kernel.types.block());
         let tail = self.cycles(Launch {
             // A part of a step that ends within a stage.
             k: plain.k + kernel.tile.k as u32 / 2 + within_stage,
@@ -109,7 +106,7 @@ impl Launches<'_> {
         let straddle = match kernel.access {
             // Other lines are refused.
             Access::WideAlongK => 1.0,
-            _ if input.is_scaled() => 1.0,
+            _ if kernel.types.block() > 1 => 1.0,
             _ => {
                 let straddling = self.cycles(Launch { gap: 1, ..on_full })?;
                 (straddling - full.more.fixed) / (full.more.step * steps)
@@ -220,7 +217,8 @@ impl Launches<'_> {
             types: self.kernel.types,
             order_a: self.orders.0,
             order_b: self.orders.1,
-            lda: Some(line(self.orders.0, k, m)),
+            // A sparse A is stored without padding.
+            lda: (!self.kernel.types.is_sparse).then(|| line(self.orders.0, k, m)),
             ldb: Some(line(self.orders.1, n, k)),
             ..Request::new(m, n, k)
         };

@@ -153,7 +153,7 @@ impl fmt::Display for Choice {
 
 /// No kernel on the GPU has the problem's element types.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("no kernel computes {} from {} on {gpu}; {}", .types.output, .types.input, list(.supported))]
+#[error("no kernel computes {} from {} on {gpu}; {}", .types.output, .types.name(), list(.supported))]
 pub struct NoKernel {
     /// The problem's element types.
     pub types: ElementTypes,
@@ -170,7 +170,7 @@ fn list(types: &[ElementTypes]) -> String {
             ferrowave_shared::gpus_with_kernels()
         );
     }
-    let names: Vec<_> = types.iter().map(|types| types.input.name()).collect();
+    let names: Vec<_> = types.iter().map(|types| types.name()).collect();
     format!("there are kernels for {}", names.join(", "))
 }
 
@@ -638,8 +638,8 @@ mod tests {
     #[test]
     fn every_kernel_of_the_catalogue_can_be_scored() {
         for kernel in CATALOGUE {
-            // Elements with scales have one layout, and whole blocks along k.
-            let order_b = match kernel.types.input.is_scaled() {
+            // Types with blocks along k have one layout.
+            let order_b = match kernel.types.block() > 1 {
                 true => Order::ColumnMajor,
                 false => Order::RowMajor,
             };

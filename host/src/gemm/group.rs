@@ -52,7 +52,7 @@ pub enum GroupError {
     },
     /// No kernel computes groups of these types on this GPU.
     #[error(
-        "no kernel computes groups of {} on {gpu}; there are such kernels for {}", .types.input, list(.supported)
+        "no kernel computes groups of {} on {gpu}; there are such kernels for {}", .types.name(), list(.supported)
     )]
     NoKernel {
         /// The element types.

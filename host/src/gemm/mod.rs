@@ -9,6 +9,7 @@ mod launch_split;
 mod winners;
 mod workspace;
 
+pub mod buffers;
 pub mod choose;
 pub mod element;
 pub mod error;
@@ -23,11 +24,13 @@ pub mod plan;
 pub mod problem;
 pub mod request;
 pub mod run;
+pub mod sparse;
 pub mod tiles;
 pub mod tune;
 pub mod tuned;
 
 pub use access::Misfit;
+pub use buffers::InputBuffers;
 pub use choose::{Choice, Decision, NoKernel, Second, choose};
 pub use element::{Bf8, E8m0, Element, Fp8, Fp8Fnuz, Mxfp4Pair, Mxfp8};
 pub use error::GemmError;

@@ -27,7 +27,7 @@ fn find(name: &str, types: ElementTypes) -> Option<&'static Kernel> {
 
 /// No kernel has this name for these element types and this GPU.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{}; for {} on {gpu} there are {}", reason(.name, .types, .gpu), .types.input, others(.types, .gpu))]
+#[error("{}; for {} on {gpu} there are {}", reason(.name, .types, .gpu), .types.name(), others(.types, .gpu))]
 pub struct UnknownKernel {
     /// The requested name.
     pub name: String,
@@ -44,14 +44,14 @@ fn reason(name: &str, types: &ElementTypes, gpu: &str) -> String {
     let variants = CATALOGUE
         .iter()
         .filter(|kernel| kernel.variant.name() == name);
-    let mut inputs: Vec<_> = variants.map(|kernel| kernel.types.input.name()).collect();
+    let mut inputs: Vec<_> = variants.map(|kernel| kernel.types.name()).collect();
     inputs.dedup();
     match inputs.is_empty() {
         true => format!("unknown kernel `{name}`"),
         false => format!(
             "the kernel `{name}` is for {}, not for {}",
             inputs.join(", "),
-            types.input
+            types.name()
         ),
     }
 }

@@ -154,6 +154,7 @@ pub struct Operands<'a> {
     c: Target<'a>,
     bias: Option<Source<'a>>,
     scales: Option<[Source<'a>; 2]>,
+    indices: Option<Source<'a>>,
     amax: Option<Target<'a>>,
     epilogue_input: Option<Target<'a>>,
 }
@@ -171,6 +172,7 @@ impl<'a> Operands<'a> {
             c: c.into(),
             bias: None,
             scales: None,
+            indices: None,
             amax: None,
             epilogue_input: None,
         }
@@ -191,6 +193,15 @@ impl<'a> Operands<'a> {
     pub fn with_scales(self, a: impl Into<Source<'a>>, b: impl Into<Source<'a>>) -> Self {
         Self {
             scales: Some([a.into(), b.into()]),
+            ..self
+        }
+    }
+
+    /// Adds the indices of a sparse A, as [`pack`](super::sparse::pack) makes them: [`Problem::index_bytes`].
+    #[must_use]
+    pub fn with_indices(self, indices: &'a DeviceBuffer<u8>) -> Self {
+        Self {
+            indices: Some(Source::of_bytes(indices, INDEX)),
             ..self
         }
     }
@@ -226,6 +237,7 @@ impl<'a> Operands<'a> {
             c: self.c.reborrow(),
             bias: self.bias,
             scales: self.scales,
+            indices: self.indices,
             amax: self.amax.as_mut().map(Target::reborrow),
             epilogue_input: self.epilogue_input.as_mut().map(Target::reborrow),
         }
@@ -239,7 +251,10 @@ impl<'a> Operands<'a> {
             b: self.b.0.address,
             c: self.c.view.address,
             bias: self.bias.map_or(0, |bias| bias.0.address),
-            scale_a: self.scales.map_or(0, |[a, _]| a.0.address),
+            scale_a: match (self.scales, self.indices) {
+                (Some([beside_a, _]), _) | (None, Some(beside_a)) => beside_a.0.address,
+                (None, None) => 0,
+            },
             scale_b: self.scales.map_or(0, |[_, b]| b.0.address),
             amax: address(&self.amax),
             input: address(&self.epilogue_input),
@@ -257,6 +272,7 @@ impl<'a> Operands<'a> {
         b.check("B", types.input, problem.b().span(), device)?;
         c.check("C", types.output, problem.c().span(), device)?;
         self.check_scales(problem, device)?;
+        self.check_indices(problem, device)?;
         if let Some(amax) = &self.amax {
             if !types.output.is_float8() {
                 return Err(OperandError::Amax {
@@ -301,7 +317,21 @@ impl<'a> Operands<'a> {
             (_, _, None) => Ok(()),
         }
     }
+
+    fn check_indices(&self, problem: &Problem, device: &Device) -> Result<(), OperandError> {
+        match (problem.index_bytes(), self.indices) {
+            (Some(needed), Some(indices)) => {
+                (indices.0).check("the index vector of A", INDEX, needed.into(), device)
+            }
+            (Some(needed), None) => Err(OperandError::NoIndices { needed }),
+            (None, Some(_)) => Err(OperandError::Indices),
+            (None, None) => Ok(()),
+        }
+    }
 }
+
+/// What a byte of indices counts as.
+const INDEX: ElementType = ElementType::I8;
 
 /// Device addresses of the first elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -314,7 +344,7 @@ pub struct Addresses {
     pub c: u64,
     /// Of the bias; not used by a problem without a bias.
     pub bias: u64,
-    /// Of A's scales; not used by element types without scales.
+    /// Of A's scales, or of the indices of a sparse A; not used by other types.
     pub scale_a: u64,
     /// Of B's scales, likewise.
     pub scale_b: u64,
@@ -383,6 +413,15 @@ pub enum OperandError {
         /// The elements' type.
         element: ElementType,
     },
+    /// A is sparse, but no indices are given.
+    #[error("A is sparse, with indices of {needed} bytes, but none are given")]
+    NoIndices {
+        /// Their bytes.
+        needed: u64,
+    },
+    /// Indices are given, but A is not sparse.
+    #[error("indices are given, but A is not sparse")]
+    Indices,
     /// The largest magnitude is asked for, and C's type has no scale.
     #[error(
         "the largest magnitude is asked for, but C is of {output}; it is computed for 8-bit floats only"

@@ -49,7 +49,7 @@ pub struct Launch {
     pub offset_c: u64,
     /// Offset of the first element of the bias that this launch uses, in elements.
     pub offset_bias: u64,
-    /// Offset of the first of A's scales that this launch uses; 0 for element types without scales.
+    /// Offset of the first of A's scales that this launch uses, or of its indices; 0 for other types.
     pub offset_scale_a: u64,
     /// Offset of the first of B's scales that this launch uses, likewise.
     pub offset_scale_b: u64,
@@ -201,7 +201,7 @@ impl Plan {
         }
     }
 
-    /// The same as a kernel takes them: with the scales, if the elements have them.
+    /// The same as a kernel takes them: with the scales or indices, if the types have them.
     pub fn kernel_arguments(
         &self,
         launch: &Launch,
@@ -209,7 +209,7 @@ impl Plan {
         workspace: u64,
     ) -> Arguments {
         let gemm = self.arguments(launch, addresses, workspace);
-        if !self.problem.types().input.is_scaled() {
+        if self.problem.types().block() == 1 {
             return Arguments::from_struct(&gemm);
         }
         Arguments::from_struct(&ScaledGemmArguments {
@@ -248,6 +248,13 @@ impl Plan {
         let scales = |layout: Option<Layout>, first| {
             layout.map_or(0, |scales| scales.offset(batches.first, first, 0))
         };
+        // Chunks begin at tiles, and so at blocks of indices.
+        let indices = |batch: u32, first| {
+            let stride = problem.scale_parameters().stride_a;
+            problem.indices().map_or(0, |indices| {
+                u64::from(batch) * stride + indices.offset_of_rows(first)
+            })
+        };
         Launch {
             grid,
             offset_a: problem.a().offset(batches.first, rows.first, 0),
@@ -258,7 +265,8 @@ impl Plan {
                 Bias::Row => rows.first.into(),
                 Bias::Column => columns.first.into(),
             },
-            offset_scale_a: scales(problem.scales_a(), rows.first),
+            offset_scale_a: scales(problem.scales_a(), rows.first)
+                + indices(batches.first, rows.first),
             offset_scale_b: scales(problem.scales_b(), columns.first),
             parameters: GemmParameters {
                 m: rows.length,
@@ -314,7 +322,7 @@ pub enum PlanError {
     /// The kernel computes with other element types.
     #[error(
         "{kernel} computes {} from {}, not {} from {}",
-        .computes.output, .computes.input, .wanted.output, .wanted.input
+        .computes.output, .computes.name(), .wanted.output, .wanted.name()
     )]
     WrongTypes {
         /// The kernel's symbol.

@@ -6,7 +6,7 @@ use super::{
 };
 use ferrowave_shared::{
     Bias, ElementType, ElementTypes, GemmParameters, Options, OutputType, SCALE_BLOCK,
-    ScaleParameters,
+    ScaleParameters, sparse,
 };
 
 /// A product that can be computed: C ← epilogue(α·A·B + β·prologue(C) + bias), or with a gate
@@ -43,7 +43,7 @@ impl Problem {
 
     /// Columns of A, rows of B.
     pub const fn k(&self) -> u32 {
-        self.a.columns
+        self.b.rows
     }
 
     /// The number of products.
@@ -107,7 +107,8 @@ impl Problem {
         self.types
     }
 
-    /// The layout of A.
+    /// The layout of A. If A is sparse, its extents are those of what is stored, and offsets in it only those of even rows: see
+    /// [`Problem::sparse_a`].
     pub const fn a(&self) -> &Layout {
         &self.a
     }
@@ -148,11 +149,37 @@ impl Problem {
         })
     }
 
-    /// The layout of the scales for a kernel.
+    /// The layout of the elements of each A of the batch, if A is sparse.
+    pub fn sparse_a(&self) -> Option<sparse::Elements> {
+        let types = self.types;
+        (types.is_sparse).then(|| sparse::Elements::new(self.m(), self.k(), types.input))
+    }
+
+    /// The layout of the indices of each A of the batch, if A is sparse; they follow each other, or are shared if A is.
+    pub fn indices(&self) -> Option<sparse::Indices> {
+        let types = self.types;
+        (types.is_sparse).then(|| sparse::Indices::new(self.m(), self.k(), types.input))
+    }
+
+    /// The bytes of the indices of all A, if A is sparse.
+    pub fn index_bytes(&self) -> Option<u64> {
+        let bytes = self.indices()?.size_bytes();
+        Some(match (self.a.is_empty(), self.a.stride) {
+            (true, _) => 0,
+            (_, 0) => bytes,
+            _ => bytes * u64::from(self.batch()),
+        })
+    }
+
+    /// The layout of the scales or the indices for a kernel.
     pub(super) fn scale_parameters(&self) -> ScaleParameters {
         let stride = |scales: Option<Layout>| scales.map_or(0, |scales| scales.stride);
+        let indices = match self.a.stride {
+            0 => 0,
+            _ => self.indices().map_or(0, |indices| indices.size_bytes()),
+        };
         ScaleParameters {
-            stride_a: stride(self.scales_a()),
+            stride_a: stride(self.scales_a()) + indices,
             stride_b: stride(self.scales_b()),
         }
     }

@@ -5,7 +5,9 @@ use super::{
     operation::Operation,
     problem::Problem,
 };
-use ferrowave_shared::{Bias, ElementType, ElementTypes, SCALE_BLOCK, arguments::MAX_EXTENT};
+use ferrowave_shared::{
+    Bias, ElementType, ElementTypes, SCALE_BLOCK, arguments::MAX_EXTENT, sparse,
+};
 use thiserror::Error;
 
 /// A requested product, C ← epilogue(α·A·B + β·prologue(C) + bias), with unchecked numbers. With a [`gate`](Self::gate) it is
@@ -71,7 +73,9 @@ pub struct Request {
     /// of 8-bit floats. Results saturate then: a number beyond the largest one becomes it, and an infinity becomes NaN in E4M3.
     ///
     /// Types with scales ([`ElementType::is_scaled`]) need a row-major A, a column-major B, and k, `lda`, `ldb`, `stride_a` and
-    /// `stride_b` that are multiples of 32: [`SCALE_BLOCK`].
+    /// `stride_b` that are multiples of 32: [`SCALE_BLOCK`]. So do types with a sparse A ([`ElementTypes::sparse`]), of which
+    /// only k must be a multiple of 32. Their A is stored as [`sparse::Elements`] without
+    /// padding, so that `lda` must not be given; `stride_a` counts stored elements.
     pub types: ElementTypes,
 }
 
@@ -128,7 +132,17 @@ impl Request {
             layout.stride = batch_stride(names, &layout, stride)?;
             Ok(layout)
         };
-        let a = matrix(A, m, k, self.order_a, self.lda, self.stride_a)?;
+        let a = match self.types.is_sparse {
+            false => matrix(A, m, k, self.order_a, self.lda, self.stride_a)?,
+            true => {
+                let stored = sparse::Elements::new(m, k, self.types.input);
+                let (rows, columns) = (stored.rows(), stored.columns());
+                if let Some(lda) = self.lda.filter(|&lda| lda != i64::from(columns)) {
+                    return Err(ProblemError::SparseLeading { lda, columns });
+                }
+                matrix(A, rows, columns, self.order_a, None, self.stride_a)?
+            }
+        };
         let b = matrix(B, k, n, self.order_b, self.ldb, self.stride_b)?;
         let c = matrix(C, m, n, Order::RowMajor, self.ldc, self.stride_c)?;
         // Products that share elements of C would overwrite each other in any order.
@@ -141,8 +155,8 @@ impl Request {
         fits(A, a, self.types.input)?;
         fits(B, b, self.types.input)?;
         fits(C, c, self.types.output)?;
-        if self.types.input.is_scaled() {
-            whole_blocks(self.types.input, &a, &b)?;
+        if self.types.block() > 1 {
+            whole_blocks(self.types, &a, &b)?;
         }
         let sums = self.types.accumulator;
         let beta = factor("beta", self.beta, sums)?;
@@ -233,9 +247,9 @@ pub enum ProblemError {
         /// Its value.
         value: f64,
     },
-    /// Elements that share a scale would not be contiguous.
+    /// Elements that share a scale, or of which two of four are stored, would not be contiguous.
     #[error(
-        "{matrix} is {is}, but must be {must} for {element}: elements along k share a scale, and are contiguous"
+        "{matrix} is {is}, but must be {must} for {}: elements along k {}, and are contiguous", .types.name(), why(*.types)
     )]
     ScaledOrder {
         /// Which matrix.
@@ -244,20 +258,30 @@ pub enum ProblemError {
         is: Order,
         /// What it must be.
         must: Order,
-        /// The elements' type.
-        element: ElementType,
+        /// The types.
+        types: ElementTypes,
     },
-    /// Elements that share a scale would not be whole blocks.
+    /// k, or a distance of elements that share a scale, would not be whole blocks.
     #[error(
-        "{name} is {value}, but must be a multiple of {SCALE_BLOCK} for {element}: so many elements along k share a scale"
+        "{name} is {value}, but must be a multiple of {SCALE_BLOCK} for {}{}", .types.name(), if .types.is_sparse { "" } else { ": so many elements along k share a scale" }
     )]
     ScaledBlocks {
         /// Which number.
         name: &'static str,
         /// Its value.
         value: u64,
-        /// The elements' type.
-        element: ElementType,
+        /// The types.
+        types: ElementTypes,
+    },
+    /// The rows of a sparse A have another distance.
+    #[error(
+        "lda is {lda}, but a sparse A is stored without padding; {columns} elements are stored of a row"
+    )]
+    SparseLeading {
+        /// The leading dimension.
+        lda: i64,
+        /// What it would be.
+        columns: u32,
     },
     /// There is a gate, and β is 0.
     #[error(
@@ -294,32 +318,41 @@ pub enum ProblemError {
     },
 }
 
+/// What elements along k have in common, in types that need them to be contiguous.
+const fn why(types: ElementTypes) -> &'static str {
+    if types.is_sparse {
+        "are stored in fours"
+    } else {
+        "share a scale"
+    }
+}
+
 fn no_kernels(types: ElementTypes) -> String {
     let ElementTypes {
         input,
         output,
         accumulator,
+        is_sparse,
     } = types;
-    let of_input = ElementTypes::ALL.iter().find(|all| all.input == input);
-    match of_input {
+    let mut like = ElementTypes::ALL
+        .iter()
+        .filter(|all| all.is_sparse == is_sparse);
+    let inputs: Vec<_> = like.clone().map(|all| all.input.name()).collect();
+    let inputs = inputs.join(", ");
+    match like.find(|all| all.input == input) {
         Some(all) if all.accumulator == accumulator => {
             let outputs: Vec<_> = types.outputs().iter().map(|output| output.name()).collect();
             format!(
-                "C cannot be {output} for A and B of {input}; it can be {}",
+                "C cannot be {output} for A and B of {}; it can be {}",
+                types.name(),
                 outputs.join(" or ")
             )
         }
         Some(all) => format!("sums of {input} are {}, not {accumulator}", all.accumulator),
-        None => {
-            let inputs: Vec<_> = ElementTypes::ALL
-                .iter()
-                .map(|all| all.input.name())
-                .collect();
-            format!(
-                "A and B cannot be {input}; they can be {}",
-                inputs.join(", ")
-            )
+        None if is_sparse => {
+            format!("a sparse A cannot be {input}; it can be {inputs}")
         }
+        None => format!("A and B cannot be {input}; they can be {inputs}"),
     }
 }
 
@@ -404,31 +437,28 @@ fn batch_stride(names: Names, layout: &Layout, value: Option<i64>) -> Result<u64
     })
 }
 
-/// Checks that the elements that share a scale are contiguous.
-fn whole_blocks(element: ElementType, a: &Layout, b: &Layout) -> Result<(), ProblemError> {
+/// Checks that the elements that share a scale, or of which two are stored, are contiguous.
+fn whole_blocks(types: ElementTypes, a: &Layout, b: &Layout) -> Result<(), ProblemError> {
     for (matrix, layout, must) in [("A", a, Order::RowMajor), ("B", b, Order::ColumnMajor)] {
         if layout.order != must {
             return Err(ProblemError::ScaledOrder {
                 matrix,
                 is: layout.order,
                 must,
-                element,
+                types,
             });
         }
     }
-    for (name, value) in [
-        ("k", u64::from(a.columns)),
+    let distances = [
         ("lda", a.leading.into()),
         ("ldb", b.leading.into()),
         ("stride_a", a.stride),
         ("stride_b", b.stride),
-    ] {
-        if !value.is_multiple_of(SCALE_BLOCK.into()) {
-            return Err(ProblemError::ScaledBlocks {
-                name,
-                value,
-                element,
-            });
+    ];
+    let distances = distances.into_iter().filter(|_| !types.is_sparse);
+    for (name, value) in [("k", u64::from(b.rows))].into_iter().chain(distances) {
+        if !value.is_multiple_of(types.block().into()) {
+            return Err(ProblemError::ScaledBlocks { name, value, types });
         }
     }
     Ok(())

@@ -2,14 +2,14 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use ferrowave_shared::{CATALOGUE, ElementType, Kernel};
+use ferrowave_shared::{CATALOGUE, Kernel};
 
 use super::{
+    buffers::InputBuffers,
     choose::{Choice, Decision, Second, choose, ranked},
     error::GemmError,
     launch::Gemm,
-    layout::Layout,
-    operands::{Operands, Source, Target},
+    operands::{Operands, Target},
     plan::Plan,
     problem::Problem,
     tuned::cache::Winner,
@@ -52,8 +52,7 @@ impl Gemm {
     pub fn tune(&self, problem: &Problem) -> Result<Tuned, GemmError> {
         let candidates = self.candidates(problem)?;
         let types = problem.types();
-        let matrix = |elements: u128, element: ElementType| {
-            let bytes = usize::try_from(element.bytes(elements)).unwrap_or(usize::MAX);
+        let zeros = |bytes: usize| {
             // Zeros: what memory held before could be NaN, or another problem's numbers.
             let buffer = self.context().allocate::<u8>(bytes).and_then(|mut buffer| {
                 buffer.fill_bytes(0)?;
@@ -64,27 +63,10 @@ impl Gemm {
                 error,
             })
         };
-        let a = matrix(problem.a().span(), types.input)?;
-        let b = matrix(problem.b().span(), types.input)?;
-        let bias = matrix(problem.bias_length().into(), types.bias())?;
-        let mut c = matrix(problem.c().span(), types.output)?;
-        let scales = match (problem.scales_a(), problem.scales_b()) {
-            (Some(a), Some(b)) => {
-                let scales = |layout: Layout| matrix(layout.span(), ElementType::E8m0);
-                Some([scales(a)?, scales(b)?])
-            }
-            _ => None,
-        };
-        let mut operands = Operands::new(
-            Source::of_bytes(&a, types.input),
-            Source::of_bytes(&b, types.input),
-            Target::of_bytes(&mut c, types.output),
-        )
-        .with_bias(Source::of_bytes(&bias, types.bias()));
-        if let Some([a, b]) = &scales {
-            let scales = [a, b].map(|scales| Source::of_bytes(scales, ElementType::E8m0));
-            operands = operands.with_scales(scales[0], scales[1]);
-        }
+        let inputs = InputBuffers::of_problem(problem, zeros)?;
+        let bytes = types.output.bytes(problem.c().span());
+        let mut c = zeros(usize::try_from(bytes).unwrap_or(usize::MAX))?;
+        let mut operands = inputs.operands(types, Target::of_bytes(&mut c, types.output));
         let mut measured: Vec<Measured> = Vec::new();
         for (number, (kernel, parts)) in candidates.into_iter().enumerate() {
             if number >= CANDIDATES && measured.iter().any(|measured| measured.time.is_ok()) {

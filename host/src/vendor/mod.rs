@@ -255,6 +255,9 @@ impl VendorGemm {
         if problem.gate() {
             return refused("a gate".into());
         }
+        if problem.types().is_sparse {
+            return refused("a sparse A".into());
+        }
         let call = ColumnMajor::of(problem);
         self.context.bind()?;
         let plan = match &self.backend {

@@ -4,7 +4,7 @@
 
 use super::{elements::Elements, inputs::Inputs};
 use crate::gemm::{Layout, Problem};
-use ferrowave_shared::SCALE_BLOCK;
+use ferrowave_shared::{SCALE_BLOCK, sparse};
 use std::ops::Range;
 
 /// A factor of the product.
@@ -13,6 +13,18 @@ pub(super) struct Factor<'a> {
     elements: &'a Elements,
     layout: &'a Layout,
     scales: Option<Scales<'a>>,
+    /// Of A, if it is sparse.
+    indices: Option<Indices<'a>>,
+}
+
+/// Where the elements of a sparse factor are.
+#[derive(Clone, Copy)]
+struct Indices<'a> {
+    bytes: &'a [u8],
+    stored: sparse::Elements,
+    layout: sparse::Indices,
+    /// Bytes from the indices of one matrix of the batch to those of the next.
+    stride: u64,
 }
 
 /// The scales of a factor.
@@ -38,9 +50,23 @@ impl<'a> Factor<'a> {
             elements,
             layout,
             scales,
+            indices: None,
         };
+        let layouts = problem.sparse_a().zip(problem.indices());
+        let indices = layouts.zip(inputs.indices.as_deref());
         [
-            factor(&inputs.a, problem.a(), scales(0, problem.scales_a())),
+            Self {
+                indices: indices.map(|((stored, layout), bytes)| Indices {
+                    bytes,
+                    stored,
+                    layout,
+                    stride: match problem.a().stride {
+                        0 => 0,
+                        _ => layout.size_bytes(),
+                    },
+                }),
+                ..factor(&inputs.a, problem.a(), scales(0, problem.scales_a()))
+            },
             factor(&inputs.b, problem.b(), scales(1, problem.scales_b())),
         ]
     }
@@ -48,12 +74,31 @@ impl<'a> Factor<'a> {
     /// The value of an element, with its scale.
     pub(super) fn value(&self, batch: u32, row: u32, column: u32) -> f64 {
         // Offsets are below the length of the matrix.
-        let offset = self.layout.offset(batch, row, column) as usize;
-        let value = self.elements.value(offset);
+        let offset = match &self.indices {
+            Some(indices) => match indices.place(batch, row, column) {
+                Some(place) => self.layout.offset(batch, 0, 0) + place,
+                None => return 0.0,
+            },
+            None => self.layout.offset(batch, row, column),
+        };
+        let value = self.elements.value(offset as usize);
         match &self.scales {
             Some(scales) => value * scales.value(batch, row, column),
             None => value,
         }
+    }
+}
+
+impl Indices<'_> {
+    /// Where an element is stored; `None` if it is 0.
+    fn place(&self, batch: u32, row: u32, column: u32) -> Option<u64> {
+        let (group, place) = (column / sparse::GROUP, column % sparse::GROUP);
+        let (byte, bit) = self.layout.place(row, group);
+        let byte = self.bytes[(u64::from(batch) * self.stride + byte) as usize] >> bit;
+        let number = [byte & 3, byte >> 2 & 3]
+            .iter()
+            .position(|&stored| u32::from(stored) == place)?;
+        Some(self.stored.place(row, 2 * group + number as u32))
     }
 }
 
@@ -262,6 +307,7 @@ mod tests {
                 elements,
                 layout,
                 scales: None,
+                indices: None,
             };
             let factors = [
                 factor(&floats_a, problem.a()),

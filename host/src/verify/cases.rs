@@ -2,17 +2,20 @@
 //! partitions of k and numbers of XCDs. `tests/products.rs` and `ferrowave selftest` run them.
 
 use ferrowave_shared::{
-    Bias, ElementType, Kernel, SCALE_BLOCK,
+    Bias, ElementType, Kernel,
     catalogue::{Access, Reduction},
     workspace,
 };
 use thiserror::Error;
 
-use super::{Elements, Inputs, InputsError};
+use super::{
+    Elements, Inputs, InputsError,
+    inputs::{LEAD, behind},
+};
 use crate::{
     gemm::{
-        Gemm, GemmError, Machine, Operands, Operation, Order, Plan, PlanError, Problem,
-        ProblemError, Request, Source, Target,
+        Gemm, GemmError, InputBuffers, Machine, Operation, Order, Plan, PlanError, Problem,
+        ProblemError, Request, Target,
     },
     hip::{BufferError, DeviceBuffer},
 };
@@ -76,9 +79,6 @@ const ORDERS: [(Order, Order); 4] = [
 
 const BIASES: [Bias; 3] = [Bias::None, Bias::Row, Bias::Column];
 
-/// The byte before the first elements.
-const LEAD: u8 = 0xa5;
-
 /// A product, and where its matrices start in their buffers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Case {
@@ -130,8 +130,7 @@ pub struct Loaded<'a> {
     gemm: &'a Gemm,
     plan: Plan,
     lead: usize,
-    inputs: [DeviceBuffer<u8>; 3],
-    scales: Option<[DeviceBuffer<u8>; 2]>,
+    inputs: InputBuffers,
     c: DeviceBuffer<u8>,
     /// The bytes of C before the product.
     before: Vec<u8>,
@@ -174,26 +173,12 @@ impl Case {
                 Plan::with_parts(kernel, problem, &machine, parts.min(machine.limits.x))
             }
         };
-        let led = |elements: &Elements| {
-            let mut bytes = vec![LEAD; elements.element().bytes(self.lead as u128) as usize];
-            bytes.extend(elements.bytes());
-            bytes
-        };
-        let upload = |elements: &Elements| gemm.context().upload(&led(elements));
-        let before = led(&inputs.c);
+        let before = behind(&inputs.c, self.lead).into_owned();
         Ok(Loaded {
             gemm,
             plan: plan?,
             lead: self.lead,
-            inputs: [
-                upload(&inputs.a)?,
-                upload(&inputs.b)?,
-                upload(&inputs.bias)?,
-            ],
-            scales: match &inputs.scales {
-                Some([a, b]) => Some([upload(a)?, upload(b)?]),
-                None => None,
-            },
+            inputs: inputs.upload(gemm.context(), self.lead)?,
             c: gemm.context().upload(&before)?,
             before,
         })
@@ -208,18 +193,8 @@ impl Loaded<'_> {
     pub fn run(&mut self) -> Result<Computed, CaseError> {
         self.c.copy_from_host(&self.before)?;
         let types = self.plan.problem().types();
-        let [a, b, bias] = &self.inputs;
-        let mut operands = Operands::new(
-            Source::of_bytes(a, types.input).skip(self.lead),
-            Source::of_bytes(b, types.input).skip(self.lead),
-            Target::of_bytes(&mut self.c, types.output).skip(self.lead),
-        )
-        .with_bias(Source::of_bytes(bias, types.bias()).skip(self.lead));
-        if let Some([a, b]) = &self.scales {
-            let scales =
-                [a, b].map(|scales| Source::of_bytes(scales, ElementType::E8m0).skip(self.lead));
-            operands = operands.with_scales(scales[0], scales[1]);
-        }
+        let c = Target::of_bytes(&mut self.c, types.output).skip(self.lead);
+        let operands = self.inputs.operands(types, c);
         self.gemm.run_plan(&self.plan, operands)?;
         let mut bytes = self.c.to_vec()?;
         let output = bytes.split_off(self.lead * types.output.size_bytes());
@@ -417,25 +392,25 @@ fn padded(request: &Request, [a, b, c]: [i64; 3]) -> Request {
 
 impl Case {
     /// The same case with matrices that the kernel can read. For one that reads 16 bytes at once along k, rows of A and
-    /// columns of B start at multiples of 16 bytes. For elements with scales, k and the rows' distances are multiples of 32.
+    /// columns of B start at multiples of 16 bytes. For types with blocks along k, k and the rows' distances are multiples of 32.
     #[must_use]
     pub fn fitted(&self, kernel: &Kernel) -> Self {
-        let element = kernel.types.input;
+        let types = kernel.types;
         match kernel.access {
-            _ if element.is_scaled() => fitting(self, SCALE_BLOCK.into()),
+            _ if types.block() > 1 => fitting(self, types.block().into()),
             Access::Elements | Access::Wide => *self,
-            Access::WideAlongK => fitting(self, 16 / element.size_bytes() as i64),
+            Access::WideAlongK => fitting(self, 16 / types.input.size_bytes() as i64),
         }
     }
 }
 
-/// The same case along k, with distances that are multiples of this many elements; as is k, if elements have scales.
+/// The same case along k, with distances that are multiples of this many elements; as is k, if types have blocks along k.
 fn fitting(case: &Case, elements: i64) -> Case {
     let up = |extent: i64| (extent + elements - 1) / elements * elements;
     let Request {
         m, k, lda, types, ..
     } = case.request;
-    let k = match types.input.is_scaled() {
+    let k = match types.block() > 1 {
         true => up(k),
         false => k,
     };
@@ -444,10 +419,13 @@ fn fitting(case: &Case, elements: i64) -> Case {
         k,
         order_a: Order::RowMajor,
         order_b: Order::ColumnMajor,
-        lda: Some(lda),
+        // A sparse A has no padding.
+        lda: (!types.is_sparse).then_some(lda),
         ldb: Some(up(k) + lda - up(lda.min(k))),
         stride_a: case.request.stride_a.map(|stride| match stride {
             0 => 0,
+            // As much for what is stored of it at least.
+            _ if types.is_sparse => up(m + 1) * up(k + 64),
             _ => up(m * lda) + up(16),
         }),
         ..case.request

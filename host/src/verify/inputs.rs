@@ -5,12 +5,16 @@ use super::{
     elements::{Elements, value},
     fp8::Encoding,
 };
-use crate::gemm::{Layout, Problem};
+use crate::{
+    gemm::{InputBuffers, Layout, Problem},
+    hip::{BufferError, Context},
+};
 use ferrowave_shared::ElementType;
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng as _, SeedableRng as _},
 };
+use std::borrow::Cow;
 use thiserror::Error;
 
 /// Canary elements past the end of C.
@@ -44,6 +48,8 @@ pub struct Inputs {
     pub bias: Elements,
     /// The scales of A and of B; `None` for element types without scales.
     pub scales: Option<[Elements; 2]>,
+    /// The indices of a sparse A, in the layout of [`Problem::indices`]. They are random.
+    pub indices: Option<Vec<u8>>,
     /// The seed that they were made from, and from which [`Reference`](super::Reference) draws its projections.
     pub seed: u64,
     /// The largest magnitude of a product of an element of A and one of B of which one is denormal. A GPU may take such
@@ -64,8 +70,10 @@ impl Inputs {
         let c = problem.c();
         let mut random = [0, 1, 2, 3].map(|stream| Random::new(seed, stream));
         let [of_a, of_b, of_c, of_bias] = &mut random;
+        let mut a = matrix("A", input, problem.a(), 0, |_| of_a.next(input), padding)?;
+        zero_padding(problem, &mut a);
         Ok(Self {
-            a: matrix("A", input, problem.a(), 0, |_| of_a.next(input), padding)?,
+            a,
             b: matrix("B", input, problem.b(), 0, |_| of_b.next(input), padding)?,
             c: if problem.reads_c() {
                 matrix("C", output, c, TAIL_ELEMENTS, |_| of_c.next(output), canary)?
@@ -85,6 +93,7 @@ impl Inputs {
                 canary,
             )?,
             scales: scales(problem, seed)?,
+            indices: indices(problem, seed)?,
             seed,
             denormal_products: 0.0,
         })
@@ -139,11 +148,51 @@ impl Inputs {
                 of_a.set_bits(middle, NAN_SCALE);
             }
         } else if !problem.a().is_empty() {
-            let middle = problem.a().offset(0, problem.m() / 2, problem.k() / 2);
+            let (row, column) = (problem.m() / 2, problem.k() / 2);
+            let middle = match problem.sparse_a() {
+                Some(stored) => stored.place(row, column / 2),
+                None => problem.a().offset(0, row, column),
+            };
             inputs.a.set_bits(middle as usize, never_read(input));
         }
+        zero_padding(problem, &mut inputs.a);
         Ok(inputs)
     }
+
+    /// Copies them to a device, all but C, each matrix behind the bytes of `lead` elements.
+    ///
+    /// # Errors
+    /// If the device has too little memory, or fails.
+    pub fn upload(&self, context: &Context, lead: usize) -> Result<InputBuffers, BufferError> {
+        let led = |elements: &Elements| context.upload(&behind(elements, lead));
+        Ok(InputBuffers {
+            a: led(&self.a)?,
+            b: led(&self.b)?,
+            bias: led(&self.bias)?,
+            scales: match &self.scales {
+                Some([a, b]) => Some([led(a)?, led(b)?]),
+                None => None,
+            },
+            indices: match &self.indices {
+                Some(indices) => Some(context.upload(indices)?),
+                None => None,
+            },
+            lead,
+        })
+    }
+}
+
+/// The bytes in front of a matrix that does not begin at the start of its buffer.
+pub(super) const LEAD: u8 = 0xa5;
+
+/// The bytes of elements behind those of `lead` others.
+pub(super) fn behind(elements: &Elements, lead: usize) -> Cow<'_, [u8]> {
+    if lead == 0 {
+        return elements.bytes().into();
+    }
+    let mut bytes = vec![LEAD; elements.element().bytes(lead as u128) as usize];
+    bytes.extend(elements.bytes());
+    bytes.into()
 }
 
 /// The bits of the mantissa that denormals use; `None` for integers. xf32 has the 10 upper ones of f32.
@@ -272,6 +321,46 @@ fn scales(problem: &Problem, seed: u64) -> Result<Option<[Elements; 2]>, InputsE
         scales("the scales of A", &a, of_a)?,
         scales("the scales of B", &b, of_b)?,
     ]))
+}
+
+/// The stream of random numbers for indices.
+const INDEX_STREAM: u64 = 10;
+
+/// Sets what is behind the end of the rows of a sparse A to 0.
+fn zero_padding(problem: &Problem, a: &mut Elements) {
+    let Some(stored) = problem.sparse_a() else {
+        return;
+    };
+    for batch in 0..problem.batch() {
+        let first = problem.a().offset(batch, 0, 0);
+        for row in 0..stored.rows() {
+            for column in problem.k() / 2..stored.columns() {
+                let place = first + stored.place(row, column);
+                if place < a.len() as u64 {
+                    a.set_bits(place as usize, 0);
+                }
+            }
+        }
+    }
+}
+
+/// Random indices of a sparse A: two places of four, the smaller one first. Those of no element are random, too.
+fn indices(problem: &Problem, seed: u64) -> Result<Option<Vec<u8>>, InputsError> {
+    const PAIRS: [u8; 6] = [0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110];
+    let Some(bytes) = problem.index_bytes() else {
+        return Ok(None);
+    };
+    let no_memory = || InputsError {
+        matrix: "the indices of A",
+        bytes: bytes.into(),
+    };
+    let length = usize::try_from(bytes).map_err(|_| no_memory())?;
+    let mut indices = Vec::new();
+    indices.try_reserve_exact(length).map_err(|_| no_memory())?;
+    let mut random = Random::new(seed, INDEX_STREAM).0;
+    let mut pair = || PAIRS[random.next_u32() as usize % PAIRS.len()];
+    indices.extend((0..length).map(|_| pair() | pair() << 4));
+    Ok(Some(indices))
 }
 
 /// A matrix of one row.

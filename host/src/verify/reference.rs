@@ -557,8 +557,8 @@ mod tests {
                     Operation::Scale(-2.0),
                 ),
             ] {
-                // Elements with scales have one layout.
-                let (order_a, order_b, k) = match types.input.is_scaled() {
+                // Types with blocks along k have one layout.
+                let (order_a, order_b, k) = match types.block() > 1 {
                     true => (Order::RowMajor, Order::ColumnMajor, 96),
                     false => (order, order, SHAPE.k),
                 };

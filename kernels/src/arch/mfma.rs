@@ -125,6 +125,54 @@ mod large {
     #[cfg(ferrowave_gpu = "gfx950")]
     instruction!(i32_16x16x64_i8(i32x4) -> [i32; 4] as i32x4 = "llvm.amdgcn.mfma.i32.16x16x64.i8");
 
+    /// Makes a safe function of a matrix intrinsic with a sparse A: `a · b + c`. `PART` says which of the indices are those of
+    /// `a`: the first ones that an instruction takes, or those behind them.
+    #[cfg(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"))]
+    macro_rules! sparse_instruction {
+        ($name:ident($part:ty, $part_b:ty) -> [$sum:ty; 16] as $vector:ty = $intrinsic:literal) => {
+            #[inline(always)]
+            pub(crate) fn $name<const PART: i32>(
+                a: $part,
+                b: $part_b,
+                indices: u32,
+                c: [$sum; 16],
+            ) -> [$sum; 16] {
+                unsafe extern "llvm-intrinsic" {
+                    #[link_name = $intrinsic]
+                    fn instruction(
+                        a: $part,
+                        b: $part_b,
+                        c: $vector,
+                        indices: i32,
+                        cbsz: i32,
+                        abid: i32,
+                    ) -> $vector;
+                }
+                let c = <$vector>::from_array(c);
+                // SAFETY: the GPU has the instruction, by its `cfg`. CBSZ 0: ABID chooses the indices.
+                unsafe { instruction(a, b, c, indices.cast_signed(), 0, PART) }.to_array()
+            }
+        };
+    }
+
+    #[cfg(ferrowave_gpu = "gfx942")]
+    sparse_instruction!(sparse_f32_32x32x16_f16(Halves<4>, Halves<8>) -> [f32; 16] as f32x16 = "llvm.amdgcn.smfmac.f32.32x32x16.f16");
+    #[cfg(ferrowave_gpu = "gfx942")]
+    sparse_instruction!(sparse_f32_32x32x16_bf16(Shorts<4>, Shorts<8>) -> [f32; 16] as f32x16 = "llvm.amdgcn.smfmac.f32.32x32x16.bf16");
+    #[cfg(ferrowave_gpu = "gfx942")]
+    sparse_instruction!(sparse_i32_32x32x32_i8(core::simd::i32x2, i32x4) -> [i32; 16] as i32x16 = "llvm.amdgcn.smfmac.i32.32x32x32.i8");
+    #[cfg(ferrowave_gpu = "gfx942")]
+    sparse_instruction!(sparse_f32_32x32x32_fp8(core::simd::i32x2, i32x4) -> [f32; 16] as f32x16 = "llvm.amdgcn.smfmac.f32.32x32x32.fp8.fp8");
+
+    #[cfg(ferrowave_gpu = "gfx950")]
+    sparse_instruction!(sparse_f32_32x32x32_f16(Halves<8>, Halves<16>) -> [f32; 16] as f32x16 = "llvm.amdgcn.smfmac.f32.32x32x32.f16");
+    #[cfg(ferrowave_gpu = "gfx950")]
+    sparse_instruction!(sparse_f32_32x32x32_bf16(Shorts<8>, Shorts<16>) -> [f32; 16] as f32x16 = "llvm.amdgcn.smfmac.f32.32x32x32.bf16");
+    #[cfg(ferrowave_gpu = "gfx950")]
+    sparse_instruction!(sparse_i32_32x32x64_i8(i32x4, core::simd::i32x8) -> [i32; 16] as i32x16 = "llvm.amdgcn.smfmac.i32.32x32x64.i8");
+    #[cfg(ferrowave_gpu = "gfx950")]
+    sparse_instruction!(sparse_f32_32x32x64_fp8(i32x4, core::simd::i32x8) -> [f32; 16] as f32x16 = "llvm.amdgcn.smfmac.f32.32x32x64.fp8.fp8");
+
     /// A lane's elements of one row, and the scale of one block of [`SCALE_BLOCK`](ferrowave_shared::SCALE_BLOCK)
     /// elements: of the row's first block in lanes 0 to 31, of its second in lanes 32 to 63.
     #[cfg(ferrowave_gpu = "gfx950")]

@@ -17,7 +17,7 @@ use crate::tile::{
 /// The map of an instruction D ← A · B + C whose blocks of D have `EDGE` rows and columns. The lanes of a wave are
 /// `GROUPS` groups of `EDGE`, and `RUN` registers of a lane in sequence hold neighbours down a column of D. Of A and B,
 /// `K_GROUPS` groups hold different k: all of them, except that RDNA 3's WMMA takes the same operands in both halves of a
-/// wave.
+/// wave. `SWAPS`: whether a block GEMM may swap A and B.
 ///
 /// ```text
 /// A[i][p], B[p][i]    lane EDGE · g + i: each group g holds other k, or if K_GROUPS = 1 the same
@@ -28,6 +28,7 @@ pub struct LaneMap<
     const GROUPS: usize,
     const RUN: usize,
     const K_GROUPS: usize = GROUPS,
+    const SWAPS: bool = true,
 >;
 
 /// `v_mfma_f32_16x16x4_f32`: A 16 × 4, B 4 × 16, one register each; D 16 × 16, four registers.
@@ -40,8 +41,13 @@ pub type F32x16x16x4 = LaneMap<16, 4, 4>;
 /// B. Each block of D has the map of [`F32x16x16x4`], in its own four registers.
 pub type F32x16x16x1By4 = LaneMap<16, 4, 4>;
 
-impl<const EDGE: usize, const GROUPS: usize, const RUN: usize, const K_GROUPS: usize>
-    LaneMap<EDGE, GROUPS, RUN, K_GROUPS>
+impl<
+    const EDGE: usize,
+    const GROUPS: usize,
+    const RUN: usize,
+    const K_GROUPS: usize,
+    const SWAPS: bool,
+> LaneMap<EDGE, GROUPS, RUN, K_GROUPS, SWAPS>
 {
     /// Lanes of a wave.
     pub const LANES: usize = EDGE * GROUPS;
@@ -51,8 +57,8 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize, const K_GROUPS: u
     /// an instruction's extent along k if a lane holds one element of each operand.
     pub const K_GROUPS: usize = K_GROUPS;
     /// Whether a block GEMM swaps the operands A and B. The instruction then computes the transpose of the block of C,
-    /// and a lane's neighbours down a column of D are neighbours in a row of C.
-    pub const SWAPPED: bool = RUN > 1;
+    /// and a lane's neighbours down a column of D are neighbours in a row of C. A sparse operand is always the instruction's A.
+    pub const SWAPPED: bool = SWAPS && RUN > 1;
 
     /// Row and column of the element of A that `lane` holds.
     #[inline(always)]

@@ -10,9 +10,18 @@ use crate::{
     },
     tile::{element::Bf16, operand::Unit},
 };
+#[cfg(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"))]
+use core::simd::i32x4;
+#[cfg(ferrowave_gpu = "gfx950")]
+use core::simd::i32x8;
+#[cfg(ferrowave_gpu = "gfx942")]
+use core::simd::{f32x2, i32x2};
 
 /// The maps of the instructions with 32 × 32 sums and with 16 × 16 in f64.
 type Map32x32 = LaneMap<32, 2, 4>;
+/// The first one where A is sparse.
+#[cfg(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"))]
+type SparseMap = LaneMap<32, 2, 4, 2, false>;
 #[cfg(not(ferrowave_gpu = "gfx908"))]
 type Map16x16F64 = LaneMap<16, 4, 1>;
 
@@ -24,7 +33,7 @@ product! {
 #[cfg(ferrowave_gpu = "gfx942")]
 product! {
     /// xf32: `v_mfma_f32_32x32x4_xf32`.
-    Xf32: u32 => f32, [f32; 16] in Map32x32, [core::simd::f32x2; 2] from [0], mfma::f32_32x32x4_xf32
+    Xf32: u32 => f32, [f32; 16] in Map32x32, [f32x2; 2] from [0], mfma::f32_32x32x4_xf32
 }
 
 #[cfg(not(ferrowave_gpu = "gfx950"))]
@@ -72,7 +81,7 @@ product! {
 #[cfg(ferrowave_gpu = "gfx950")]
 product! {
     /// i8: `v_mfma_i32_32x32x32_i8`.
-    I8: u8 => i32, [i32; 16] in Map32x32, [core::simd::i32x4; 1] from [0], mfma::i32_32x32x32_i8
+    I8: u8 => i32, [i32; 16] in Map32x32, [i32x4; 1] from [0], mfma::i32_32x32x32_i8
 }
 
 #[cfg(ferrowave_gpu = "gfx942")]
@@ -85,13 +94,13 @@ product! {
 product! {
     /// E4M3 of the OCP: `v_mfma_f32_32x32x64_f8f6f4`, which has twice the throughput of
     /// `v_mfma_f32_32x32x16_fp8_fp8` and takes two units per lane.
-    Fp8: u8 => f32, [f32; 16] in Map32x32, [core::simd::i32x8; 1] from [0, 2], mfma::f32_32x32x64_fp8
+    Fp8: u8 => f32, [f32; 16] in Map32x32, [i32x8; 1] from [0, 2], mfma::f32_32x32x64_fp8
 }
 
 #[cfg(ferrowave_gpu = "gfx950")]
 product! {
     /// MXFP8: `v_mfma_scale_f32_32x32x64_f8f6f4` with E4M3.
-    Mxfp8: u8 => f32, [f32; 16] in Map32x32, [Scaled<core::simd::i32x8>; 1] from [0, 2] scaled 32,
+    Mxfp8: u8 => f32, [f32; 16] in Map32x32, [Scaled<i32x8>; 1] from [0, 2] scaled 32,
     mfma::f32_32x32x64_mxfp8
 }
 
@@ -99,7 +108,7 @@ product! {
 product! {
     /// MXFP4: `v_mfma_scale_f32_32x32x64_f8f6f4` with E2M1, in half the time of MXFP8. An element is a byte here: two of
     /// them.
-    Mxfp4: u8 => f32, [f32; 16] in Map32x32, [Scaled<core::simd::i32x4>; 1] from [0] scaled 16,
+    Mxfp4: u8 => f32, [f32; 16] in Map32x32, [Scaled<i32x4>; 1] from [0] scaled 16,
     mfma::f32_32x32x64_mxfp4
 }
 
@@ -161,5 +170,56 @@ product! {
 #[cfg(ferrowave_gpu = "gfx950")]
 product! {
     /// i8: `v_mfma_i32_16x16x64_i8`.
-    I8By16: u8 => i32, [i32; 4] in F32x16x16x4, [core::simd::i32x4; 1] from [0], mfma::i32_16x16x64_i8
+    I8By16: u8 => i32, [i32; 4] in F32x16x16x4, [i32x4; 1] from [0], mfma::i32_16x16x64_i8
+}
+
+// A sparse A. On gfx942 a lane's units of B belong to its unit of A. On gfx950 the first units of both groups of lanes belong
+// to the A of the first group, and the second ones to that of the second.
+
+#[cfg(ferrowave_gpu = "gfx942")]
+sparse_product! {
+    /// f16: `v_smfmac_f32_32x32x16_f16`.
+    SparseF16: u16 => f16, [f32; 16] in SparseMap, [Halves<4>, Halves<8>; 2] from [0, 1] with 1, sparse_f32_32x32x16_f16
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+sparse_product! {
+    /// f16: `v_smfmac_f32_32x32x32_f16`.
+    SparseF16: u16 => f16, [f32; 16] in SparseMap, [Halves<8>, Halves<16>; 1] from [0, 2] with 1, sparse_f32_32x32x32_f16
+}
+
+#[cfg(ferrowave_gpu = "gfx942")]
+sparse_product! {
+    /// bf16: `v_smfmac_f32_32x32x16_bf16`.
+    SparseBfloat16: u16 => Bf16, [f32; 16] in SparseMap, [Shorts<4>, Shorts<8>; 2] from [0, 1] with 1, sparse_f32_32x32x16_bf16
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+sparse_product! {
+    /// bf16: `v_smfmac_f32_32x32x32_bf16`.
+    SparseBfloat16: u16 => Bf16, [f32; 16] in SparseMap, [Shorts<8>, Shorts<16>; 1] from [0, 2] with 1, sparse_f32_32x32x32_bf16
+}
+
+#[cfg(ferrowave_gpu = "gfx942")]
+sparse_product! {
+    /// i8: `v_smfmac_i32_32x32x32_i8`.
+    SparseI8: u8 => i32, [i32; 16] in SparseMap, [i32x2, i32x4; 2] from [0, 1] with 2, sparse_i32_32x32x32_i8
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+sparse_product! {
+    /// i8: `v_smfmac_i32_32x32x64_i8`.
+    SparseI8: u8 => i32, [i32; 16] in SparseMap, [i32x4, i32x8; 1] from [0, 2] with 2, sparse_i32_32x32x64_i8
+}
+
+#[cfg(ferrowave_gpu = "gfx942")]
+sparse_product! {
+    /// E4M3 FNUZ: `v_smfmac_f32_32x32x32_fp8_fp8`.
+    SparseFp8: u8 => f32, [f32; 16] in SparseMap, [i32x2, i32x4; 2] from [0, 1] with 2, sparse_f32_32x32x32_fp8
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+sparse_product! {
+    /// E4M3 of the OCP: `v_smfmac_f32_32x32x64_fp8_fp8`.
+    SparseFp8: u8 => f32, [f32; 16] in SparseMap, [i32x4, i32x8; 1] from [0, 2] with 2, sparse_f32_32x32x64_fp8
 }

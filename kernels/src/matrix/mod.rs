@@ -32,8 +32,10 @@ pub trait Multiply {
     type Sum: Accumulator;
     /// A lane's sums of one block.
     type Sums: Copy;
-    /// A lane's part of an operand in one step.
+    /// A lane's part of A in one step.
     type Operand: Copy;
+    /// A lane's part of B in one step.
+    type OperandB: Copy;
 
     /// Lanes of a wave.
     const LANES: usize;
@@ -43,8 +45,14 @@ pub trait Multiply {
     const K_GROUPS: usize;
     /// Lanes in sequence that read the same unit of a step.
     const READERS: usize = Self::LANES / Self::K_GROUPS;
-    /// Units of a lane in one step.
+    /// Units of a lane in one step, of A.
     const OPERAND_UNITS: usize;
+    /// Units of B for each unit of A: 2 if A is sparse, else 1.
+    const B_UNITS: usize;
+    /// Units of a row of B from those of one group of lanes to those of the next.
+    const B_GROUP_UNITS: usize;
+    /// Words of indices that a lane has for a block's row in a stage, if A is sparse; else 0.
+    const INDEX_WORDS: usize;
     /// Bytes of a row that share a scale; 0 for types without scales. A step has as many scales of a row as lanes that
     /// share the row: lane `l` takes number `⌊l / EDGE⌋ mod K_GROUPS`.
     const SCALE_BYTES: usize;
@@ -59,13 +67,16 @@ pub trait Multiply {
     /// Sums that are all 0.
     const ZERO: Self::Sums;
 
-    /// A lane's part of an operand, where `unit(u)` reads unit `u + ⌊lane / EDGE⌋ mod K_GROUPS` of a step of the
-    /// lane's row, and `scale` reads the lane's scale.
-    fn operand(unit: impl Fn(u32) -> Unit, scale: impl Fn() -> u32) -> Self::Operand;
+    /// A lane's part of A, where `unit(u)` reads unit `u + ⌊lane / EDGE⌋ mod K_GROUPS` of a step of the lane's row, and
+    /// `beside` the lane's scale or indices.
+    fn operand(unit: impl Fn(u32) -> Unit, beside: impl Fn() -> u32) -> Self::Operand;
+
+    /// A lane's part of B, likewise: unit `u + B_GROUP_UNITS · (⌊lane / EDGE⌋ mod K_GROUPS)`.
+    fn operand_b(unit: impl Fn(u32) -> Unit, scale: impl Fn() -> u32) -> Self::OperandB;
 
     /// Instruction number `part` of the [`INSTRUCTIONS`](Self::INSTRUCTIONS) that compute `sums + a · b`. All lanes of
     /// the wave must reach it together.
-    fn multiply(part: usize, a: Self::Operand, b: Self::Operand, sums: Self::Sums) -> Self::Sums;
+    fn multiply(part: usize, a: Self::Operand, b: Self::OperandB, sums: Self::Sums) -> Self::Sums;
 
     /// The position of unit `unit` of row `row` in a block of sums in LDS: [`LaneMap::sum_position`] for the GPU's banks.
     fn sum_position(row: u32, unit: u32, beside: u32) -> u32;
@@ -95,19 +106,15 @@ macro_rules! product {
         pub(crate) struct $name;
 
         impl Multiply for $name {
-            type Element = $element;
-            type Output = $output;
-            type Sum = $sum;
-            type Sums = [$sum; $sums];
             type Operand = [$part; $parts];
+            type OperandB = [$part; $parts];
 
-            const LANES: usize = <$map>::LANES;
-            const EDGE: usize = <$map>::EDGE;
-            const K_GROUPS: usize = <$map>::K_GROUPS;
             const OPERAND_UNITS: usize = [$($unit),*].len();
+            const B_UNITS: usize = 1;
+            const B_GROUP_UNITS: usize = 1;
+            const INDEX_WORDS: usize = 0;
             const SCALE_BYTES: usize = 0 $(+ $scaled)?;
             const INSTRUCTIONS: usize = $parts;
-            const ZERO: Self::Sums = [0 as $sum; $sums];
 
             #[inline(always)]
             fn operand(unit: impl Fn(u32) -> Unit, scale: impl Fn() -> u32) -> Self::Operand {
@@ -115,10 +122,15 @@ macro_rules! product {
             }
 
             #[inline(always)]
+            fn operand_b(unit: impl Fn(u32) -> Unit, scale: impl Fn() -> u32) -> Self::OperandB {
+                Self::operand(unit, scale)
+            }
+
+            #[inline(always)]
             fn multiply(
                 part: usize,
                 a: Self::Operand,
-                b: Self::Operand,
+                b: Self::OperandB,
                 sums: Self::Sums,
             ) -> Self::Sums {
                 if <$map>::SWAPPED {
@@ -128,22 +140,101 @@ macro_rules! product {
                 }
             }
 
+            block!($element => $output, [$sum; $sums] in $map);
+        }
+    };
+}
+
+/// The same with a sparse A: a lane's part of A and of B as the instruction takes them, from one unit of A and these two of B,
+/// and the words of a lane's indices in a stage.
+#[cfg(all(
+    target_arch = "amdgpu",
+    any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950")
+))]
+macro_rules! sparse_product {
+    (
+        $(#[$doc:meta])*
+        $name:ident: $element:ty => $output:ty, [$sum:ty; $sums:literal] in $map:ty,
+        [$part:ty, $part_b:ty; $parts:literal] from [0, $second:literal] with $words:literal, $instruction:ident
+    ) => {
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl Multiply for $name {
+            type Operand = ([$part; $parts], u32);
+            type OperandB = [$part_b; $parts];
+
+            const OPERAND_UNITS: usize = 1;
+            const B_UNITS: usize = 2;
+            // Its units are next to each other, or those of the other group of lanes are between them.
+            const B_GROUP_UNITS: usize = 3 - $second;
+            const INDEX_WORDS: usize = $words;
+            const SCALE_BYTES: usize = 0;
+            const INSTRUCTIONS: usize = $parts;
+
             #[inline(always)]
-            fn sum_position(row: u32, unit: u32, beside: u32) -> u32 {
-                <$map>::sum_position::<{ arch::LDS_BANKS }>(Self::SUM_UNITS, row, unit, beside)
+            fn operand(unit: impl Fn(u32) -> Unit, indices: impl Fn() -> u32) -> Self::Operand {
+                // SAFETY: both have the same size, and any bits are elements.
+                let elements = unsafe { core::mem::transmute::<Unit, [$part; $parts]>(unit(0)) };
+                (elements, indices())
             }
 
             #[inline(always)]
-            fn beside(number: u32, blocks: u32) -> u32 {
-                <$map>::beside(number, blocks)
+            fn operand_b(unit: impl Fn(u32) -> Unit, _: impl Fn() -> u32) -> Self::OperandB {
+                let units = [unit(0), unit($second)];
+                // SAFETY: as above.
+                unsafe { core::mem::transmute::<[Unit; 2], [$part_b; $parts]>(units) }
             }
 
             #[inline(always)]
-            unsafe fn stage_to_lds(lane: u32, sums: &Self::Sums, block: *mut Unit, beside: u32) {
-                // SAFETY: as the caller promises.
-                unsafe {
-                    <$map>::stage_to_lds::<_, $sums, { arch::LDS_BANKS }>(lane, sums, block, beside);
+            fn multiply(
+                part: usize,
+                (a, indices): Self::Operand,
+                b: Self::OperandB,
+                sums: Self::Sums,
+            ) -> Self::Sums {
+                const { assert!(!<$map>::SWAPPED, "A is the sparse operand") }
+                // Each part has its bits of the indices.
+                match part {
+                    0 => mfma::$instruction::<0>(a[part], b[part], indices, sums),
+                    _ => mfma::$instruction::<1>(a[part], b[part], indices, sums),
                 }
+            }
+
+            block!($element => $output, [$sum; $sums] in $map);
+        }
+    };
+}
+
+/// The types and the blocks of sums of a product.
+#[cfg(target_arch = "amdgpu")]
+macro_rules! block {
+    ($element:ty => $output:ty, [$sum:ty; $sums:literal] in $map:ty) => {
+        type Element = $element;
+        type Output = $output;
+        type Sum = $sum;
+        type Sums = [$sum; $sums];
+
+        const LANES: usize = <$map>::LANES;
+        const EDGE: usize = <$map>::EDGE;
+        const K_GROUPS: usize = <$map>::K_GROUPS;
+        const ZERO: Self::Sums = [0 as $sum; $sums];
+
+        #[inline(always)]
+        fn sum_position(row: u32, unit: u32, beside: u32) -> u32 {
+            <$map>::sum_position::<{ arch::LDS_BANKS }>(Self::SUM_UNITS, row, unit, beside)
+        }
+
+        #[inline(always)]
+        fn beside(number: u32, blocks: u32) -> u32 {
+            <$map>::beside(number, blocks)
+        }
+
+        #[inline(always)]
+        unsafe fn stage_to_lds(lane: u32, sums: &Self::Sums, block: *mut Unit, beside: u32) {
+            // SAFETY: as the caller promises.
+            unsafe {
+                <$map>::stage_to_lds::<_, $sums, { arch::LDS_BANKS }>(lane, sums, block, beside);
             }
         }
     };

@@ -96,13 +96,30 @@ macro_rules! entry {
     };
 }
 
-/// The entry point of a kernel from step 11 on: the types decide whether it has scales.
+/// The first tokens for types with a sparse A, the second for all others.
+macro_rules! if_sparse {
+    (SPARSE_F16 { $($sparse:tt)* } { $($dense:tt)* }) => { $($sparse)* };
+    (SPARSE_BF16 { $($sparse:tt)* } { $($dense:tt)* }) => { $($sparse)* };
+    (SPARSE_I8 { $($sparse:tt)* } { $($dense:tt)* }) => { $($sparse)* };
+    (SPARSE_FP8 { $($sparse:tt)* } { $($dense:tt)* }) => { $($sparse)* };
+    (SPARSE_FP8_FNUZ { $($sparse:tt)* } { $($dense:tt)* }) => { $($sparse)* };
+    ($types:ident { $($sparse:tt)* } { $($dense:tt)* }) => { $($dense)* };
+}
+
+/// The entry point of a kernel from step 11 on: the types decide whether it has scales or indices.
 macro_rules! block_entry {
     (MXFP8, $($entry:tt)*) => {
         block_entry!(scaled, $($entry)*);
     };
     (MXFP4, $($entry:tt)*) => {
         block_entry!(scaled, $($entry)*);
+    };
+    (sparse, $symbol:ident($input:ty => $output:ty) => $run:expr) => {
+        entry!(
+            $symbol($input => $output)
+            [indices: *const u8, _scale_b: *const u8, scales: ScaleParameters]
+            scales(indices, null(), scales) => $run
+        );
     };
     (scaled, $symbol:ident($input:ty => $output:ty) => $run:expr) => {
         entry!(
@@ -112,7 +129,7 @@ macro_rules! block_entry {
         );
     };
     ($types:ident, $($entry:tt)*) => {
-        entry!($($entry)*);
+        if_sparse! { $types { block_entry!(sparse, $($entry)*); } { entry!($($entry)*); } }
     };
 }
 
@@ -163,13 +180,38 @@ macro_rules! entries {
             #[cfg(any($(ferrowave_gpu = $gpu),*))]
             of_part! { $types const _: () = {
                 type Instruction = instruction!($step, $types);
-                type Layout = layout!(
-                    $step,
-                    size_of::<<Instruction as Multiply>::Element>(),
-                    <Instruction as Multiply>::READERS
-                );
+                type Layout = if_sparse! {
+                    $types
+                    {
+                        Swizzled<
+                            { size_of::<<Instruction as Multiply>::Element>() },
+                            { LDS_BANKS },
+                            { <Instruction as Multiply>::READERS },
+                        >
+                    }
+                    {
+                        layout!(
+                            $step,
+                            size_of::<<Instruction as Multiply>::Element>(),
+                            <Instruction as Multiply>::READERS
+                        )
+                    }
+                };
+                // Rows of B have twice the bytes of those of a sparse A.
+                type LayoutB = if_sparse! {
+                    $types
+                    {
+                        Swizzled<
+                            { size_of::<<Instruction as Multiply>::Element>() },
+                            { LDS_BANKS },
+                            { <Instruction as Multiply>::READERS },
+                            8,
+                        >
+                    }
+                    { Layout }
+                };
                 const SHARES: Shares =
-                    Shares::of::<Instruction, Layout>(&Kernel::named(stringify!($symbol)));
+                    Shares::of::<Instruction, Layout, LayoutB>(&Kernel::named(stringify!($symbol)));
 
                 #[derive(Clone, Copy)]
                 struct Row;
@@ -177,6 +219,7 @@ macro_rules! entries {
                 impl Config for Row {
                     type Multiply = Instruction;
                     type Layout = Layout;
+                    type LayoutB = LayoutB;
                     type M = Len<{ SHARES.m }>;
                     type N = Len<{ SHARES.n }>;
                     type AVecs = Len<{ SHARES.a_vecs }>;
@@ -186,6 +229,7 @@ macro_rules! entries {
                     const IS_PADDED: bool = SHARES.is_padded;
                     type Scales = Len<{ SHARES.scales }>;
                     const SCALE_PIECE: usize = SHARES.scale_piece;
+                    type Indices = Len<{ SHARES.indices }>;
                 }
 
                 block_entry!($types, $symbol(Element<Row> => Output<Row>) => step!($step, Row));
@@ -388,6 +432,21 @@ macro_rules! instruction {
     };
     ($step:ident, MXFP4) => {
         matrix::Mxfp4
+    };
+    ($step:ident, SPARSE_F16) => {
+        matrix::SparseF16
+    };
+    ($step:ident, SPARSE_BF16) => {
+        matrix::SparseBfloat16
+    };
+    ($step:ident, SPARSE_I8) => {
+        matrix::SparseI8
+    };
+    ($step:ident, SPARSE_FP8) => {
+        matrix::SparseFp8
+    };
+    ($step:ident, SPARSE_FP8_FNUZ) => {
+        matrix::SparseFp8
     };
     ($step:ident, F64) => {
         matrix::F64

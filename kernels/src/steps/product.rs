@@ -19,6 +19,7 @@ use ferrowave_shared::{
     Bias, BlockTile, ElementType, FragmentOp, GemmParameters, GroupMember, Kernel, OutputType,
     ScaleParameters, TileOrder,
     catalogue::Reduction,
+    sparse,
     workspace::{self, Workspace},
 };
 
@@ -75,7 +76,7 @@ pub(super) struct Pointers<A, C> {
     pub(super) amax: *mut u32,
     /// Where the epilogue's input goes.
     pub(super) input: *mut C,
-    /// The scales of types that have them; else null.
+    /// The scales of types that have them, or the indices of a sparse A; else null.
     pub(super) scale_a: *const u8,
     pub(super) scale_b: *const u8,
 }
@@ -323,15 +324,23 @@ impl<A: Copy, C: Stored> Product<A, C> {
             rows: extent - first,
             k: p.k,
             strides,
+            paired: 0,
         };
         let strides_a = Strides::new(p.lda, p.options.column_major_a());
         // The operand's rows are the columns of B.
         let strides_b = Strides::new(p.ldb, !p.options.column_major_b());
         let Pointers { a, b, .. } = self.pointers;
-        Some((
+        let (mut a, b) = (
             operand(a, self.row, p.m, strides_a),
             operand(b, self.column, p.n, strides_b),
-        ))
+        );
+        let types = self.kernel.types;
+        if types.is_sparse {
+            // Tiles begin at even rows. The zeros at the end of a row are whole chunks with it.
+            a.paired = sparse::Elements::chunk(types.input);
+            a.k = p.lda;
+        }
+        Some((a, b))
     }
 
     /// The first scale of the tile of A or of B, and the row of this tile that has the scales of row `row` of both tiles,
@@ -348,6 +357,14 @@ impl<A: Copy, C: Stored> Product<A, C> {
         };
         let start = start.wrapping_add(first as usize * (p.k as usize / bytes));
         (start, (row - before).min(rows - first - 1))
+    }
+
+    /// The first index of a sparse A, and the numbers of the tile's first block of rows and of the last one of A.
+    #[inline(always)]
+    pub(super) fn index_blocks(&self) -> (*const u32, u32, u32) {
+        let last = (self.parameters.m - 1) / sparse::BLOCK_ROWS;
+        let start = self.pointers.scale_a.cast();
+        (start, self.row / sparse::BLOCK_ROWS, last)
     }
 
     /// Columns of A, rows of B.

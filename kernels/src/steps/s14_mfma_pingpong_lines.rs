@@ -77,9 +77,11 @@ unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stage
                     if part == 0 {
                         gemm.store_a(&fetch, 1 - buffer, in_flight.a);
                         gemm.store_scales(1 - buffer, in_flight.scales);
+                        gemm.store_indices(1 - buffer, in_flight.indices);
                         arch::sched_barrier();
                         in_flight.a = fetch.next_a();
                         in_flight.scales = fetch.next_scales();
+                        in_flight.indices = fetch.next_indices();
                     } else {
                         gemm.store_b(&fetch, 1 - buffer, in_flight.b);
                         arch::sched_barrier();

@@ -39,6 +39,9 @@
 //! LDS has 2 · (128 + 128) · 64 bytes = 32 KiB for each of two workgroups. On RDNA 4 the operands of two steps take 48 VGPRs,
 //! and eight waves per SIMD fit.
 //!
+//! **A sparse A** has rows of 64 bytes in LDS, and B rows of 128: 2 · (256 · 64 + 128 · 128) bytes = 64 KiB, all that a workgroup has
+//! on gfx942. So the indices go to registers, past LDS.
+//!
 //! **Types with one step per stage** (f64, and fp8 on gfx950) have the barrier between the two halves of their
 //! rows of blocks.
 #![expect(

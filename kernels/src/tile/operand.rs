@@ -123,6 +123,8 @@ pub struct Operand<T> {
     pub k: u32,
     /// Elements from one row to the next, and from one k to the next; one of them is 1.
     pub strides: Strides,
+    /// How many elements of a row are together, if rows are along k and stored in pairs (`shared/src/sparse.rs`); else 0.
+    pub paired: u32,
 }
 
 impl<T> Operand<T> {
@@ -130,6 +132,22 @@ impl<T> Operand<T> {
     #[inline(always)]
     pub fn is_along_k(&self) -> bool {
         self.strides.column == 1
+    }
+
+    /// Elements from the first to the one of a row at `k`.
+    #[inline(always)]
+    fn offset(&self, row: u32, k: u32) -> usize {
+        if self.paired == 0 {
+            return self.strides.offset(row, k);
+        }
+        let before = k & !(self.paired - 1);
+        self.strides.offset(row & !1, before) + (before + self.in_pair(row) + (k - before)) as usize
+    }
+
+    /// Elements from the first of a pair of rows to the first of the row.
+    #[inline(always)]
+    fn in_pair(&self, row: u32) -> u32 {
+        (row & 1) * self.paired
     }
 
     /// Up to which k a tile of at most 256 rows can be loaded in whole units; 0 if it cannot at all. Uniform.
@@ -200,7 +218,7 @@ impl<T> Operand<T> {
     {
         let (inside_row, inside_k) = (row.min(self.rows - 1), k.min(self.k - 1));
         // SAFETY: the element exists.
-        let element = unsafe { *self.start.add(self.strides.offset(inside_row, inside_k)) };
+        let element = unsafe { *self.start.add(self.offset(inside_row, inside_k)) };
         if row < self.rows && k < self.k {
             element
         } else {
@@ -323,14 +341,13 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
                 "a block is in one row of units"
             );
         }
-        let strides = operand.strides;
         let mut loader = Self::at(operand, k);
         if loader.along_k {
             let (row, unit) = (thread / L::ROW_UNITS as u32, thread % L::ROW_UNITS as u32);
             for i in 0..V::LEN {
                 let row = row + (i * threads / L::ROW_UNITS) as u32;
                 let row = row.min(operand.rows - 1);
-                loader.offsets[i] = Self::bytes(strides, row, unit * Self::PER_UNIT as u32);
+                loader.offsets[i] = Self::bytes(operand, row, unit * Self::PER_UNIT as u32);
             }
             loader.place = LdsPosition::new(row, unit);
         } else {
@@ -339,7 +356,7 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
             let first = group * V::LEN as u32;
             let last_block = (operand.rows - 1) / Self::PER_UNIT as u32 * Self::PER_UNIT as u32;
             for i in 0..V::LEN {
-                loader.offsets[i] = Self::bytes(strides, row.min(last_block), first + i as u32);
+                loader.offsets[i] = Self::bytes(operand, row.min(last_block), first + i as u32);
             }
             let byte = first * size_of::<T>() as u32;
             loader.place = LdsPosition::new(row, byte / UNIT_BYTES as u32);
@@ -350,10 +367,15 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
 
     /// The offset of an element of a tile in bytes, if [all fit in 32 bits](Operand::units_end).
     #[inline(always)]
-    fn bytes(strides: Strides, row: u32, k: u32) -> u32 {
+    fn bytes(operand: &Operand<T>, row: u32, k: u32) -> u32 {
+        let (row, in_pair) = match operand.paired {
+            0 => (row, 0),
+            _ => (row & !1, operand.in_pair(row)),
+        };
         let elements = row
-            .wrapping_mul(strides.row as u32)
-            .wrapping_add(k.wrapping_mul(strides.column as u32));
+            .wrapping_mul(operand.strides.row as u32)
+            .wrapping_add(k.wrapping_mul(operand.strides.column as u32))
+            .wrapping_add(in_pair);
         elements.wrapping_mul(size_of::<T>() as u32)
     }
 
@@ -361,9 +383,14 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     #[inline(always)]
     fn at(operand: &Operand<T>, k: u32) -> Self {
         Self {
-            base: operand.start.wrapping_add(operand.strides.offset(0, k)),
+            base: operand.start.wrapping_add(operand.offset(0, k)),
             offsets: V::splat(0),
-            step: L::ROW_BYTES * operand.strides.column,
+            step: L::ROW_BYTES
+                * if operand.paired > 0 {
+                    2
+                } else {
+                    operand.strides.column
+                },
             along_k: operand.is_along_k(),
             place: LdsPosition::new(0, 0),
             byte: 0,
@@ -379,7 +406,7 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         for i in 0..V::LEN {
             let (row, unit) = L::at(thread + (i * threads) as u32);
             let row = row.min(operand.rows - 1);
-            loader.offsets[i] = Self::bytes(operand.strides, row, unit * Self::PER_UNIT as u32);
+            loader.offsets[i] = Self::bytes(operand, row, unit * Self::PER_UNIT as u32);
         }
         loader.along_k = true;
         loader
@@ -454,8 +481,7 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         let mut units = V::splat(Unit::splat(0));
         let mut shifts = V::splat(0);
         let last_block = (operand.rows - 1) / per_unit * per_unit;
-        let first = operand.strides.offset(0, k);
-        let base = operand.start.wrapping_add(first);
+        let base = operand.start.wrapping_add(operand.offset(0, k));
         for i in 0..V::LEN {
             let (offset, back, shift) = if self.along_k {
                 let unit_k = k + thread % L::ROW_UNITS as u32 * per_unit;
@@ -658,6 +684,7 @@ mod tests {
             rows,
             k,
             strides,
+            paired: 0,
         }
     }
 

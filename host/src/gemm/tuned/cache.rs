@@ -7,7 +7,7 @@
 
 use super::table::checksum;
 use crate::gemm::problem::Problem;
-use ferrowave_shared::{ElementTypes, Kernel};
+use ferrowave_shared::Kernel;
 use std::{
     collections::BTreeMap,
     env,
@@ -48,16 +48,12 @@ pub struct Cache {
 /// What a winner depends on: a problem's types of elements, results and sums, layouts, extents, batch, and whether its lines
 /// are aligned.
 pub fn key(problem: &Problem, is_aligned: bool) -> String {
-    let ElementTypes {
-        input,
-        output,
-        accumulator,
-    } = problem.types();
+    let types = problem.types();
     format!(
         "{},{},{},{}{},{},{},{},{},{}",
-        input.name(),
-        output.name(),
-        accumulator.name(),
+        types.name(),
+        types.output.name(),
+        types.accumulator.name(),
         problem.a().order.letter(),
         problem.b().order.letter(),
         problem.m(),
@@ -226,7 +222,7 @@ fn parse(line: &str) -> Option<(String, Winner)> {
 mod tests {
     use super::*;
     use crate::gemm::{Order, Request};
-    use ferrowave_shared::{CATALOGUE, ElementType};
+    use ferrowave_shared::{CATALOGUE, ElementType, ElementTypes};
     use std::{collections::BTreeSet, thread};
 
     fn winner(number: usize) -> Winner {
@@ -247,6 +243,7 @@ mod tests {
             input,
             output,
             accumulator,
+            is_sparse: false,
         };
         use ElementType::{Bf16, F16, F32, I8, I32};
         let plain = Request::new(64, 32, 16);

@@ -21,6 +21,7 @@ struct Within<C: Config> {
     a: Unshifted<C::AVecs>,
     b: Unshifted<C::BVecs>,
     scales: Array<u32, C::Scales>,
+    indices: Array<u32, C::Indices>,
 }
 
 impl<C: Config> Within<C> {
@@ -31,6 +32,7 @@ impl<C: Config> Within<C> {
             a: self.a.shifted::<Element<C>>(),
             b: self.b.shifted::<Element<C>>(),
             scales: self.scales,
+            indices: self.indices,
         }
     }
 }
@@ -40,7 +42,8 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     pub(in super::super) fn whole_stages(&self, source: &Source<C>, k: u32, end: u32) -> u32 {
         let tile = self.product.kernel().tile;
-        let units_end = source.a.units_end(tile.m).min(source.b.units_end(tile.n));
+        let a_end = source.a.units_end(tile.m) * Self::A_STEP;
+        let units_end = a_end.min(source.b.units_end(tile.n));
         end.min(units_end).saturating_sub(k) / Self::STAGE_K
     }
 
@@ -137,6 +140,7 @@ impl<C: Config> BlockGemm<C> {
                 } else {
                     Workgroup.wait();
                     self.store_elements(&source, k, end);
+                    self.indices[0] = self.indices(k).load();
                 }
                 Workgroup.wait();
                 self.multiply_buffer(0);
@@ -165,9 +169,10 @@ impl<C: Config> BlockGemm<C> {
         // SAFETY: as the caller promises.
         unsafe {
             Within {
-                a: (source.loader_a).load_within(&source.a, thread, threads, k),
+                a: (source.loader_a).load_within(&source.a, thread, threads, k / Self::A_STEP),
                 b: (source.loader_b).load_within(&source.b, thread, threads, k),
                 scales: self.scales_within(k),
+                indices: self.indices(k).load(),
             }
         }
     }
@@ -192,14 +197,14 @@ impl<C: Config> BlockGemm<C> {
         // SAFETY: as the caller promises.
         unsafe {
             store_elements::<Element<C>, C::Layout>(
-                &source.a.until(end),
+                &source.a.until(end / Self::A_STEP),
                 thread,
                 threads,
                 tile.m,
-                k,
+                k / Self::A_STEP,
                 a,
             );
-            store_elements::<Element<C>, C::Layout>(
+            store_elements::<Element<C>, C::LayoutB>(
                 &source.b.until(end),
                 thread,
                 threads,

@@ -12,10 +12,11 @@
 //! from global memory into registers, [`BlockGemm::store`] writes them to LDS, [`BlockGemm::operands`] reads a wave's
 //! operands of a step, [`BlockGemm::multiply`] multiplies them. `edges` handles the rest of k and tiles that overhang,
 //! `epilogue` stores the sums in C, `reduction` adds the sums of several workgroups, `scales` moves the scales of types that
-//! have them.
+//! have them, and `indices` those of a sparse A. Rows of such an A have half of the bytes of B's rows.
 
 mod edges;
 mod epilogue;
+mod indices;
 mod reduction;
 mod scales;
 
@@ -29,14 +30,17 @@ use crate::{
     },
 };
 use ferrowave_shared::{Kernel, tile::lds_rows};
+use indices::Indices;
 use scales::{Scales, pieces, scales_of_a_row};
 
 /// The configuration of a kernel: what the kernels of one step differ in.
 pub(super) trait Config: Copy {
     /// The matrix instruction, and with it the element types.
     type Multiply: Multiply;
-    /// The layout of a tile in LDS.
+    /// The layout of a tile of A in LDS.
     type Layout: LdsLayout;
+    /// The layout of a tile of B.
+    type LayoutB: LdsLayout;
     /// Blocks of a wave along the rows of C (along m).
     type M: Length;
     /// Blocks of a wave along the columns of C (along n).
@@ -55,6 +59,8 @@ pub(super) trait Config: Copy {
     type Scales: Length;
     /// Bytes of each of these pieces.
     const SCALE_PIECE: usize;
+    /// Words of the indices of a sparse A that a lane loads for a stage.
+    type Indices: Length;
 }
 
 /// The type of the elements of A and B, as bits.
@@ -79,6 +85,8 @@ pub(super) struct Shares {
     /// Pieces of the scales of a stage, and the bytes of each.
     pub(super) scales: usize,
     pub(super) scale_piece: usize,
+    /// Words of indices.
+    pub(super) indices: usize,
 }
 
 impl Shares {
@@ -86,12 +94,13 @@ impl Shares {
     ///
     /// # Panics
     /// If waves or threads would not have whole shares of the row's tile, or LDS would not hold whole stages.
-    pub(super) const fn of<I: Multiply, L: LdsLayout>(kernel: &Kernel) -> Self {
+    pub(super) const fn of<I: Multiply, L: LdsLayout, B: LdsLayout>(kernel: &Kernel) -> Self {
         let (waves_m, waves_n) = (kernel.block.y, kernel.block.x / I::LANES);
         let threads = kernel.block.threads();
         let tile = kernel.tile;
         let a_rows = lds_rows(tile.m, L::ROW_UNITS, threads);
-        let b_rows = lds_rows(tile.n, L::ROW_UNITS, threads);
+        let b_rows = lds_rows(tile.n, B::ROW_UNITS, threads);
+        let stage_bytes = a_rows * L::ROW_BYTES + b_rows * B::ROW_BYTES;
         let scales_of_a_row = scales_of_a_row(L::ROW_BYTES, I::SCALE_BYTES);
         let scales = (tile.m + tile.n) * scales_of_a_row;
         let (pieces, piece_bytes) = pieces(scales, threads, scales_of_a_row);
@@ -106,16 +115,18 @@ impl Shares {
         {
             beside *= 2;
         }
+        let m = tile.m / (waves_m * I::EDGE);
         let shares = Self {
-            m: tile.m / (waves_m * I::EDGE),
+            m,
             n,
             beside,
             a_vecs: a_rows * L::ROW_UNITS / threads,
-            b_vecs: b_rows * L::ROW_UNITS / threads,
+            b_vecs: b_rows * B::ROW_UNITS / threads,
             lds_rows: (a_rows, b_rows),
             is_padded: a_rows > tile.m || b_rows > tile.n,
             scales: pieces,
             scale_piece: piece_bytes,
+            indices: m * I::INDEX_WORDS,
         };
         // Otherwise the first row of a wave would share bits with the rows of its blocks (`LdsPosition::further`).
         assert!(
@@ -126,16 +137,17 @@ impl Shares {
             "waves must have whole blocks of the tile, and several waves a power of two of them"
         );
         assert!(
-            kernel.lds_bytes.is_multiple_of(
-                (a_rows + b_rows) * L::ROW_BYTES + (tile.m + tile.n) * scales_of_a_row,
-            ) && tile
-                .k
-                .is_multiple_of(L::ROW_BYTES / size_of::<I::Element>()),
+            kernel
+                .lds_bytes
+                .is_multiple_of(stage_bytes + (tile.m + tile.n) * scales_of_a_row)
+                && tile
+                    .k
+                    .is_multiple_of(B::ROW_BYTES / size_of::<I::Element>())
+                && B::ROW_UNITS == I::B_UNITS * L::ROW_UNITS,
             "LDS and a round of the main loop must have whole stages"
         );
         assert!(
-            shares.a_vecs + shares.b_vecs > MOST_OF_A_PAIR
-                || kernel.lds_bytes >= 2 * (a_rows + b_rows) * L::ROW_BYTES,
+            shares.a_vecs + shares.b_vecs > MOST_OF_A_PAIR || kernel.lds_bytes >= 2 * stage_bytes,
             "LDS must hold the two stages that are loaded at once"
         );
         // Of small blocks, a row.
@@ -165,11 +177,13 @@ pub(super) struct BlockGemm<C: Config> {
     wave_column: u32,
     /// Where the lane's first units are in the tiles of A and B.
     a: LdsPosition<C::Layout>,
-    b: LdsPosition<C::Layout>,
+    b: LdsPosition<C::LayoutB>,
     /// The tiles in LDS, one stage after the other.
     lds: *mut Unit,
     /// The lane's sums of the wave's blocks.
     sums: Array<BlockRow<C>, C::M>,
+    /// The lane's indices of the stages in LDS, if A is sparse.
+    indices: [Array<u32, C::Indices>; 2],
 }
 
 /// A thread's units of a stage, between global memory and LDS.
@@ -178,21 +192,24 @@ pub(super) struct InFlight<C: Config> {
     pub(super) a: Array<Unit, C::AVecs>,
     pub(super) b: Array<Unit, C::BVecs>,
     pub(super) scales: Array<u32, C::Scales>,
+    pub(super) indices: Array<u32, C::Indices>,
 }
 
 /// A wave's operands of one step.
 pub(super) struct Operands<C: Config> {
     a: Array<<C::Multiply as Multiply>::Operand, C::M>,
-    b: Array<<C::Multiply as Multiply>::Operand, C::N>,
+    b: Array<<C::Multiply as Multiply>::OperandB, C::N>,
 }
 
 impl<C: Config> BlockGemm<C> {
-    /// Elements along k in a stage: a row of LDS.
-    pub(super) const STAGE_K: u32 = (C::Layout::ROW_BYTES / size_of::<Element<C>>()) as u32;
+    /// Elements along k in a stage: a row of B in LDS.
+    pub(super) const STAGE_K: u32 = (C::LayoutB::ROW_BYTES / size_of::<Element<C>>()) as u32;
     /// Lanes of a wave.
     const LANES: usize = C::Multiply::LANES;
     /// Steps of the matrix cores in a stage.
     pub(super) const STEPS: u32 = (C::Layout::ROW_UNITS / C::Multiply::STEP_UNITS) as u32;
+    /// Elements along k for each one that A stores.
+    const A_STEP: u32 = C::Multiply::B_UNITS as u32;
     /// Blocks of a wave along m and n.
     pub(super) const M: usize = C::M::LEN;
     pub(super) const N: usize = C::N::LEN;
@@ -217,9 +234,13 @@ impl<C: Config> BlockGemm<C> {
             wave_row,
             wave_column,
             a: LdsPosition::new(wave_row * Self::M as u32 * edge + row, unit),
-            b: LdsPosition::new(wave_column * Self::N as u32 * edge + row, unit),
+            b: LdsPosition::new(
+                wave_column * Self::N as u32 * edge + row,
+                unit * C::Multiply::B_GROUP_UNITS as u32,
+            ),
             lds: arch::launch_lds(),
             sums: C::M::splat(C::N::splat(C::Multiply::ZERO)),
+            indices: [C::Indices::splat(0); 2],
             product,
         }
     }
@@ -247,9 +268,10 @@ impl<C: Config> BlockGemm<C> {
         }
         let (a, b) = self.product.operands()?;
         Some(Source {
-            loader_a: TileLoader::new(&a, self.thread, self.threads(), k),
+            loader_a: TileLoader::new(&a, self.thread, self.threads(), k / Self::A_STEP),
             loader_b: TileLoader::new(&b, self.thread, self.threads(), k),
             scales: self.scales(k),
+            indices: self.indices(k),
             a,
             b,
         })
@@ -263,9 +285,10 @@ impl<C: Config> BlockGemm<C> {
         let tile = self.product.kernel().tile;
         let (a, b) = (a.first(tile.m), b.first(tile.n));
         Some(Source {
-            loader_a: TileLoader::new(&a, self.thread, self.threads(), k),
+            loader_a: TileLoader::new(&a, self.thread, self.threads(), k / Self::A_STEP),
             loader_b: TileLoader::new(&b, self.thread, self.threads(), k),
             scales: self.scales(k),
+            indices: self.indices(k),
             a,
             b,
         })
@@ -275,17 +298,18 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     fn tiles(&self, stage: usize) -> (*mut Unit, *mut Unit) {
         if C::IS_PADDED {
-            let (a_rows, b_rows) = C::LDS_ROWS;
-            let a = self
-                .lds
-                .wrapping_add(stage * (a_rows + b_rows) * C::Layout::ROW_UNITS);
-            return (a, a.wrapping_add(a_rows * C::Layout::ROW_UNITS));
+            return self.tiles_of_rows(stage, C::LDS_ROWS);
         }
         let tile = self.product.kernel().tile;
-        let a = self
-            .lds
-            .wrapping_add(stage * (tile.m + tile.n) * C::Layout::ROW_UNITS);
-        (a, a.wrapping_add(tile.m * C::Layout::ROW_UNITS))
+        self.tiles_of_rows(stage, (tile.m, tile.n))
+    }
+
+    /// The same for tiles of this many rows in LDS.
+    #[inline(always)]
+    fn tiles_of_rows(&self, stage: usize, (m, n): (usize, usize)) -> (*mut Unit, *mut Unit) {
+        let (a_units, b_units) = (m * C::Layout::ROW_UNITS, n * C::LayoutB::ROW_UNITS);
+        let a = self.lds.wrapping_add(stage * (a_units + b_units));
+        (a, a.wrapping_add(a_units))
     }
 
     /// Writes the thread's units to a stage buffer.
@@ -293,13 +317,20 @@ impl<C: Config> BlockGemm<C> {
     /// # Safety
     /// No thread reads the buffer until it has waited for this one.
     #[inline(always)]
-    pub(super) unsafe fn store(&self, fetch: &Fetch<C>, stage: usize, units: InFlight<C>) {
+    pub(super) unsafe fn store(&mut self, fetch: &Fetch<C>, stage: usize, units: InFlight<C>) {
         // SAFETY: as the caller promises.
         unsafe {
             self.store_a(fetch, stage, units.a);
             self.store_b(fetch, stage, units.b);
             self.store_scales(stage, units.scales);
         }
+        self.store_indices(stage, units.indices);
+    }
+
+    /// Keeps the lane's indices of a stage.
+    #[inline(always)]
+    pub(super) fn store_indices(&mut self, stage: usize, indices: Array<u32, C::Indices>) {
+        self.indices[stage] = indices;
     }
 
     /// Writes the thread's units of A.
@@ -344,8 +375,8 @@ impl<C: Config> BlockGemm<C> {
         // SAFETY: as the caller promises.
         unsafe {
             Operands {
-                a: self.read::<C::M>(a, self.a, stage, step, self.scale_rows().0),
-                b: self.read::<C::N>(b, self.b, stage, step, self.scale_rows().1),
+                a: self.read_a(a, self.a, stage, step, self.scale_rows().0),
+                b: self.read_b(b, self.b, stage, step, self.scale_rows().1),
             }
         }
     }
@@ -376,26 +407,26 @@ impl<C: Config> BlockGemm<C> {
         // SAFETY: as the caller promises.
         unsafe {
             Operands {
-                a: self.read::<C::M>(a, self.a.plus(zero), stage, step, rows_a + zero),
-                b: self.read::<C::N>(b, self.b.plus(zero), stage, step, rows_b + zero),
+                a: self.read_a(a, self.a.plus(zero), stage, step, rows_a + zero),
+                b: self.read_b(b, self.b.plus(zero), stage, step, rows_b + zero),
             }
         }
     }
 
-    /// Reads the operands of `B` blocks, whose scales begin with those of row `scale_row`.
+    /// Reads the operands of the rows of blocks, whose scales begin with those of row `scale_row`.
     ///
     /// # Safety
     /// As [`operands`](Self::operands).
     #[inline(always)]
-    unsafe fn read<B: Length>(
+    unsafe fn read_a(
         &self,
         tile: *mut Unit,
         position: LdsPosition<C::Layout>,
         stage: usize,
         step: u32,
         scale_row: u32,
-    ) -> Array<<C::Multiply as Multiply>::Operand, B> {
-        B::from_fn(
+    ) -> Array<<C::Multiply as Multiply>::Operand, C::M> {
+        C::M::from_fn(
             #[inline(always)]
             |block| {
                 C::Multiply::operand(
@@ -408,8 +439,47 @@ impl<C: Config> BlockGemm<C> {
                     },
                     #[inline(always)]
                     || {
+                        if C::Multiply::INDEX_WORDS > 0 {
+                            return self.indices_of_block(stage, block, step);
+                        }
                         let row = scale_row + (block * C::Multiply::EDGE) as u32;
                         // SAFETY: the row is one of the tiles', whose scales have been written.
+                        unsafe { self.scale(stage, row, step) }
+                    },
+                )
+            },
+        )
+    }
+
+    /// The same for the columns of blocks.
+    ///
+    /// # Safety
+    /// As [`operands`](Self::operands).
+    #[inline(always)]
+    unsafe fn read_b(
+        &self,
+        tile: *mut Unit,
+        position: LdsPosition<C::LayoutB>,
+        stage: usize,
+        step: u32,
+        scale_row: u32,
+    ) -> Array<<C::Multiply as Multiply>::OperandB, C::N> {
+        let step_units = (C::Multiply::STEP_UNITS * C::Multiply::B_UNITS) as u32;
+        C::N::from_fn(
+            #[inline(always)]
+            |block| {
+                C::Multiply::operand_b(
+                    #[inline(always)]
+                    |unit| {
+                        let unit = step * step_units + unit;
+                        let position = position.further((block * C::Multiply::EDGE) as u32, unit);
+                        // SAFETY: as in `read_a`.
+                        unsafe { tile.add(position).read() }
+                    },
+                    #[inline(always)]
+                    || {
+                        let row = scale_row + (block * C::Multiply::EDGE) as u32;
+                        // SAFETY: as in `read_a`.
                         unsafe { self.scale(stage, row, step) }
                     },
                 )
@@ -475,7 +545,7 @@ impl<C: Config> BlockGemm<C> {
         if stages > 0 {
             match (source.a.is_along_k(), source.b.is_along_k()) {
                 // The host lets no other layout through.
-                _ if C::Multiply::SCALE_BYTES > 0 => {
+                _ if C::Multiply::SCALE_BYTES > 0 || C::Multiply::INDEX_WORDS > 0 => {
                     main_loop(self, source.known(true, true), stages);
                 }
                 (true, true) => main_loop(self, source.known(true, true), stages),
@@ -495,8 +565,9 @@ pub(super) struct Source<C: Config> {
     a: Operand<Element<C>>,
     b: Operand<Element<C>>,
     loader_a: TileLoader<Element<C>, C::Layout, C::AVecs>,
-    loader_b: TileLoader<Element<C>, C::Layout, C::BVecs>,
+    loader_b: TileLoader<Element<C>, C::LayoutB, C::BVecs>,
     scales: Scales<C>,
+    indices: Indices<C>,
 }
 
 impl<C: Config> Source<C> {
@@ -540,6 +611,7 @@ impl<C: Config> Fetch<C> {
         unsafe {
             InFlight {
                 scales: self.next_scales(),
+                indices: self.next_indices(),
                 a: self.next_a(),
                 b: self.next_b(),
             }
@@ -554,6 +626,16 @@ impl<C: Config> Fetch<C> {
     pub(super) unsafe fn next_scales(&self) -> Array<u32, C::Scales> {
         // SAFETY: as the caller promises.
         unsafe { self.source.scales.load() }
+    }
+
+    /// The lane's indices of the next stage, likewise.
+    ///
+    /// # Safety
+    /// The stages are whole.
+    #[inline(always)]
+    pub(super) unsafe fn next_indices(&self) -> Array<u32, C::Indices> {
+        // SAFETY: as the caller promises.
+        unsafe { self.source.indices.load() }
     }
 
     /// The units of A of the next stage. [`next_b`](Self::next_b) must follow.
@@ -591,6 +673,7 @@ impl<C: Config> Fetch<C> {
         self.source.loader_a.advance(stages);
         self.source.loader_b.advance(stages);
         self.source.scales.advance(stages);
+        self.source.indices.advance(stages);
         self.left -= stages;
     }
 }
@@ -608,6 +691,7 @@ impl<C: Config> BlockGemm<C> {
             loader_a: TileLoader::in_place(&a, self.thread, self.threads()),
             loader_b: TileLoader::in_place(&b, self.thread, self.threads()),
             scales: self.scales(0),
+            indices: self.indices(0),
             a,
             b,
         })
