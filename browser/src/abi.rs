@@ -1,7 +1,7 @@
 //! The functions that a page calls.
 //!
-//! The page calls [`ferrowave_start`] once. It asks for memory with [`ferrowave_allocate`], writes a request and the bytes that go with it, and calls
-//! [`ferrowave_answer`]. The answer is valid until the next call.
+//! The page calls [`ferrowave_start`] once. It asks for memory with [`ferrowave_allocate`], writes a request and the bytes that go
+//! with it, and calls [`ferrowave_answer`]. The answer is valid until the next call.
 
 use std::{
     alloc::{Layout, alloc_zeroed},

@@ -28,7 +28,7 @@ impl Need {
         let scales = |layout: Option<Layout>| {
             layout.map_or(0, |layout| ElementType::E8m0.bytes(layout.span()))
         };
-        let indices = problem.index_bytes().map_or(0, u128::from);
+        let indices = problem.index_bytes().unwrap_or(0);
         let a = types.input.bytes(problem.a().span()) + scales(problem.scales_a()) + indices;
         let b = types.input.bytes(problem.b().span()) + scales(problem.scales_b());
         let c = types.output.bytes(problem.c().span());

@@ -321,7 +321,7 @@ impl<'a> Operands<'a> {
     fn check_indices(&self, problem: &Problem, device: &Device) -> Result<(), OperandError> {
         match (problem.index_bytes(), self.indices) {
             (Some(needed), Some(indices)) => {
-                (indices.0).check("the index vector of A", INDEX, needed.into(), device)
+                (indices.0).check("the index vector of A", INDEX, needed, device)
             }
             (Some(needed), None) => Err(OperandError::NoIndices { needed }),
             (None, Some(_)) => Err(OperandError::Indices),
@@ -417,7 +417,7 @@ pub enum OperandError {
     #[error("A is sparse, with indices of {needed} bytes, but none are given")]
     NoIndices {
         /// Their bytes.
-        needed: u64,
+        needed: u128,
     },
     /// Indices are given, but A is not sparse.
     #[error("indices are given, but A is not sparse")]

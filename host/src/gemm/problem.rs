@@ -162,12 +162,12 @@ impl Problem {
     }
 
     /// The bytes of the indices of all A, if A is sparse.
-    pub fn index_bytes(&self) -> Option<u64> {
-        let bytes = self.indices()?.size_bytes();
+    pub fn index_bytes(&self) -> Option<u128> {
+        let bytes = u128::from(self.indices()?.size_bytes());
         Some(match (self.a.is_empty(), self.a.stride) {
             (true, _) => 0,
             (_, 0) => bytes,
-            _ => bytes * u64::from(self.batch()),
+            _ => bytes * u128::from(self.batch()),
         })
     }
 

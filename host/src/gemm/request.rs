@@ -169,7 +169,7 @@ impl Request {
                 output: self.types.output,
             });
         }
-        Ok(Problem {
+        let problem = Problem {
             a,
             b,
             c,
@@ -181,7 +181,18 @@ impl Request {
             gate: self.gate,
             output_scale: factor("output_scale", self.output_scale, sums)?,
             types: self.types,
-        })
+        };
+        // Products may share elements of A or B, and still have scales and indices of their own.
+        let scales = [problem.scales_a(), problem.scales_b()];
+        let [scales_a, scales_b] = scales.map(|scales| scales.as_ref().map(Layout::span));
+        for (name, bytes) in [
+            ("the scale vector of A", scales_a),
+            ("the scale vector of B", scales_b),
+            ("the index vector of A", problem.index_bytes()),
+        ] {
+            addressable(name, bytes.unwrap_or(0))?;
+        }
+        Ok(problem)
     }
 }
 
@@ -466,10 +477,13 @@ fn whole_blocks(types: ElementTypes, a: &Layout, b: &Layout) -> Result<(), Probl
 
 fn fits(names: Names, layout: Layout, element: ElementType) -> Result<(), ProblemError> {
     // At most 2³² · 2⁶³ elements, so 128 bits do not overflow.
-    let bytes = element.bytes(layout.span());
+    addressable(names.matrix, element.bytes(layout.span()))
+}
+
+fn addressable(name: &'static str, bytes: u128) -> Result<(), ProblemError> {
     if bytes > MAX_BYTES {
         return Err(ProblemError::TooLarge {
-            name: names.matrix,
+            name,
             bytes,
             max: MAX_BYTES,
         });
@@ -768,6 +782,27 @@ mod tests {
         let p = request.check().expect("valid").parameters();
         assert_eq!(p.prologue_value, 16_777_217.0);
         assert_eq!(p.epilogue_value, -16_777_217.0);
+    }
+
+    /// Matrices that overlap have scales and indices that do not.
+    #[test]
+    fn scales_and_indices_must_be_addressable() {
+        for (types, name) in [
+            (ElementTypes::MXFP8, "the scale vector of A"),
+            (ElementTypes::SPARSE_F16, "the index vector of A"),
+        ] {
+            let most = i64::from(i32::MAX);
+            let request = Request {
+                batch: most,
+                stride_a: Some(32),
+                order_b: Order::ColumnMajor,
+                types,
+                ..Request::new(most, 0, most / 32 * 32)
+            };
+            let text = error(request);
+            assert!(text.starts_with(&format!("{name} has ")), "{text}");
+            assert!(text.contains(&format!("at most {MAX_BYTES}")), "{text}");
+        }
     }
 
     #[test]

@@ -62,6 +62,14 @@ pub enum SparseError {
         /// Its columns.
         k: u32,
     },
+    /// The slice has no whole rows.
+    #[error("A has {length} elements, which are no whole rows of {k}")]
+    Rows {
+        /// Elements of the slice.
+        length: usize,
+        /// Columns of the matrix.
+        k: u32,
+    },
     /// Four elements along k have more than two that are not 0.
     #[error(
         "row {row} of A has {count} elements that are not 0 from column {column} to {}, but a sparse A has at most 2 of each 4", column + GROUP - 1
@@ -102,7 +110,7 @@ fn magnitude(element: ElementType, bytes: &[u8]) -> u16 {
 
 /// The type of the elements of a sparse A.
 fn element<T: Element>(k: u32) -> Result<ElementType, SparseError> {
-    let &element = T::TYPES.first().expect("an element has a type");
+    let element = const { T::TYPES[0] };
     let mut all = ElementTypes::ALL.iter();
     if !all.any(|types| types.is_sparse && types.input == element) {
         return Err(SparseError::Element { element });
@@ -121,12 +129,9 @@ fn element<T: Element>(k: u32) -> Result<ElementType, SparseError> {
 /// If there are no sparse products of such elements, k is not a multiple of 32, or rows are not whole.
 pub fn prune<T: Element>(a: &mut [T], k: u32) -> Result<(), SparseError> {
     let element = element::<T>(k)?;
-    if !a.len().is_multiple_of(k.max(1) as usize) {
-        return Err(SparseError::Length {
-            length: a.len(),
-            rows: (a.len() / k.max(1) as usize) as u32,
-            k,
-        });
+    // Only an empty matrix has whole rows of 0 elements.
+    if !a.len().is_multiple_of(k as usize) {
+        return Err(SparseError::Rows { length: a.len(), k });
     }
     for group in a.as_chunks_mut::<{ GROUP as usize }>().0 {
         let [_, _, third, last] = by_magnitude(element, group);
@@ -269,7 +274,11 @@ mod tests {
         );
         assert_eq!(
             prune(&mut a, 96).unwrap_err().to_string(),
-            "A has 64 elements, but 0 rows of 96 have 0"
+            "A has 64 elements, which are no whole rows of 96"
+        );
+        assert_eq!(
+            prune(&mut a, 0).unwrap_err().to_string(),
+            "A has 64 elements, which are no whole rows of 0"
         );
         assert_eq!(prune::<i8>(&mut [], 0), Ok(()));
         assert!(pack::<i8>(&[], 0, 32).unwrap().elements.is_empty());

@@ -352,7 +352,7 @@ fn indices(problem: &Problem, seed: u64) -> Result<Option<Vec<u8>>, InputsError>
     };
     let no_memory = || InputsError {
         matrix: "the indices of A",
-        bytes: bytes.into(),
+        bytes,
     };
     let length = usize::try_from(bytes).map_err(|_| no_memory())?;
     let mut indices = Vec::new();
