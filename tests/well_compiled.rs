@@ -83,12 +83,14 @@ impl Built {
         loops
     }
 
-    /// The instructions of the main loop.
-    fn main_loop(&self) -> &[Disassembled] {
-        let multiplications = |range: &Range<usize>| -> usize {
-            let lines = self.code[range.clone()].iter();
-            lines.map(|line| multiplications(line, self.lanes())).sum()
-        };
+    /// Multiplications of elements in a range of instructions, of all lanes of a wave together.
+    fn multiplications_in(&self, range: &Range<usize>) -> usize {
+        let lines = self.code[range.clone()].iter();
+        lines.map(|line| multiplications(line, self.lanes())).sum()
+    }
+
+    /// The innermost loops that multiply, except those of epilogues.
+    fn multiplying_loops(&self) -> Vec<Range<usize>> {
         // Backward branches in the epilogue are not main loops; the epilogue has exponentials.
         let is_finish = |range: &Range<usize>| {
             let mut lines = self.code[range.clone()].iter();
@@ -97,15 +99,29 @@ impl Built {
         let multiplying: Vec<_> = self
             .loops()
             .into_iter()
-            .filter(|range| multiplications(range) > 0 && !is_finish(range))
+            .filter(|range| self.multiplications_in(range) > 0 && !is_finish(range))
             .collect();
-        let innermost = multiplying.iter().filter(|outer| {
-            !multiplying.iter().any(|inner| {
-                inner != *outer && outer.start <= inner.start && inner.end <= outer.end
-            })
+        let is_innermost = |outer: &Range<usize>| {
+            !multiplying
+                .iter()
+                .any(|inner| inner != outer && outer.start <= inner.start && inner.end <= outer.end)
+        };
+        let innermost = multiplying.iter().filter(|range| is_innermost(range));
+        innermost.cloned().collect()
+    }
+
+    /// The instructions of the main loop.
+    fn main_loop(&self) -> &[Disassembled] {
+        let loops = self.multiplying_loops();
+        let loads = |range: &Range<usize>| {
+            let lines = self.code[range.clone()].iter();
+            lines.filter(|line| is_wide_load(&line.text)).count()
+        };
+        // The loop may exist twice, once for edges, which loads element by element or is longer.
+        let main = loops.iter().max_by_key(|range| {
+            let multiplications = self.multiplications_in(range);
+            (multiplications, loads(range), Reverse(range.len()))
         });
-        // The loop may exist twice, once for edges, which is longer.
-        let main = innermost.max_by_key(|range| (multiplications(range), Reverse(range.len())));
         &self.code[main
             .unwrap_or_else(|| panic!("{}: no loop multiplies", self.name()))
             .clone()]
@@ -380,6 +396,29 @@ fn main_loops_multiply_what_the_tile_implies() {
             "{}: {in_a_round} multiplications of {waves} waves for a step of {step}",
             built.name()
         );
+    }
+}
+
+/// In step 14, each layout of A and B has a main loop of its own. Two of them in one loop would choose by moves and branches in
+/// each iteration.
+#[test]
+fn each_layout_has_a_main_loop_in_step_14() {
+    for built in ALL_BUILT.iter() {
+        let Kernel {
+            types,
+            access,
+            variant,
+            ..
+        } = *built.kernel;
+        let loops = built.multiplying_loops();
+        let most = built.multiplications();
+        let main = (loops.iter()).filter(|range| built.multiplications_in(range) == most);
+        // Other layouts do not exist with scales or a sparse A.
+        let has_one = access != Access::Wide || types.input.is_scaled() || types.is_sparse;
+        if !variant.name().starts_with("mfma_pingpong") || has_one {
+            continue;
+        }
+        assert!(main.count() >= 4, "{}", built.name());
     }
 }
 

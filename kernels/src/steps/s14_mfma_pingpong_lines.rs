@@ -49,15 +49,13 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
 /// The stages are whole, and all threads of the workgroup call this.
 #[inline(always)]
 unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
-    // Steps of half a stage.
-    let steps = const {
+    const {
         let steps = BlockGemm::<C>::STEPS;
         assert!(
             steps == 2 || steps == 4,
             "one half stores A, the other B; each has one step or two"
         );
-        steps / 2
-    };
+    }
     let source = gemm.recomputed_source(&source);
     // SAFETY: the caller promises whole stages, and `Fetch` stays within them. Buffers are written and read in
     // the slots that the module's documentation gives, with a barrier between any two.
@@ -73,42 +71,52 @@ unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stage
         }
         for _ in 0..stages / 2 {
             for buffer in 0..2 {
-                for part in 0..2 {
-                    if part == 0 {
-                        gemm.store_a(&fetch, 1 - buffer, in_flight.a);
-                        gemm.store_scales(1 - buffer, in_flight.scales);
-                        gemm.store_indices(1 - buffer, in_flight.indices);
-                        arch::sched_barrier();
-                        in_flight.a = fetch.next_a();
-                        in_flight.scales = fetch.next_scales();
-                        in_flight.indices = fetch.next_indices();
-                    } else {
-                        gemm.store_b(&fetch, 1 - buffer, in_flight.b);
-                        arch::sched_barrier();
-                        in_flight.b = fetch.next_b();
-                    }
-                    arch::sched_barrier();
-                    let first = gemm.recomputed_operands(buffer, part * steps);
-                    let second =
-                        (steps > 1).then(|| gemm.recomputed_operands(buffer, part * steps + 1));
-                    arch::sched_barrier();
-                    arch::wait_for_lds();
-                    arch::barrier();
-                    arch::sched_barrier();
-                    arch::set_priority::<1>();
-                    gemm.multiply(&first);
-                    if let Some(second) = &second {
-                        gemm.multiply(second);
-                    }
-                    arch::set_priority::<0>();
-                    arch::sched_barrier();
-                    arch::barrier();
-                    arch::sched_barrier();
-                }
+                gemm.store_a(&fetch, 1 - buffer, in_flight.a);
+                gemm.store_scales(1 - buffer, in_flight.scales);
+                gemm.store_indices(1 - buffer, in_flight.indices);
+                arch::sched_barrier();
+                in_flight.a = fetch.next_a();
+                in_flight.scales = fetch.next_scales();
+                in_flight.indices = fetch.next_indices();
+                multiply_half(gemm, buffer, 0);
+                gemm.store_b(&fetch, 1 - buffer, in_flight.b);
+                arch::sched_barrier();
+                in_flight.b = fetch.next_b();
+                multiply_half(gemm, buffer, 1);
             }
         }
         if half == 0 {
             arch::barrier();
         }
     }
+}
+
+/// Reads the operands of half of a stage from LDS, and multiplies them in the next slot.
+///
+/// # Safety
+/// As [`BlockGemm::operands`], and all waves of the workgroup call this, each half of them a slot after the other.
+#[inline(always)]
+unsafe fn multiply_half<C: Config>(gemm: &mut BlockGemm<C>, stage: usize, half: u32) {
+    // One step or two.
+    let steps = const { BlockGemm::<C>::STEPS / 2 };
+    arch::sched_barrier();
+    // SAFETY: as the caller promises.
+    let (first, second) = unsafe {
+        let first = gemm.recomputed_operands(stage, half * steps);
+        let second = (steps > 1).then(|| gemm.recomputed_operands(stage, half * steps + 1));
+        (first, second)
+    };
+    arch::sched_barrier();
+    arch::wait_for_lds();
+    arch::barrier();
+    arch::sched_barrier();
+    arch::set_priority::<1>();
+    gemm.multiply(&first);
+    if let Some(second) = &second {
+        gemm.multiply(second);
+    }
+    arch::set_priority::<0>();
+    arch::sched_barrier();
+    arch::barrier();
+    arch::sched_barrier();
 }
