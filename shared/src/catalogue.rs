@@ -758,7 +758,7 @@ const STREAM_K: Step = Step {
     ..SPLIT_K
 };
 
-/// [`Variant::SplitK64x64`]: 2 × 2 waves of 32 × 32, four workgroups on a compute unit.
+/// [`Variant::SplitK64x64`]: 2 × 2 waves of 32 × 32, in f16, bf16, i8 and fp8 in blocks of 16 × 16, four workgroups on a compute unit.
 const SPLIT_K_64X64: Step = Step {
     variant: Variant::SplitK64x64,
     tile: (64, 64),
@@ -772,11 +772,11 @@ const SPLIT_K_64X64_LINES: Step = Step {
     ..SPLIT_K_64X64
 };
 
-/// [`Variant::SplitK32x64`]: 1 × 2 waves of 32 × 32.
+/// [`Variant::SplitK32x64`]: 1 × 4 waves of 32 × 16.
 const SPLIT_K_32X64: Step = Step {
     variant: Variant::SplitK32x64,
     tile: (32, 64),
-    waves: (1, 2),
+    waves: (1, 4),
     waves_per_simd: 4,
     ..SPLIT_K
 };

@@ -173,6 +173,18 @@ product! {
     I8By16: u8 => i32, [i32; 4] in F32x16x16x4, [i32x4; 1] from [0], mfma::i32_16x16x64_i8
 }
 
+#[cfg(ferrowave_gpu = "gfx942")]
+product! {
+    /// E4M3 FNUZ: `v_mfma_f32_16x16x32_fp8_fp8`.
+    Fp8By16: u8 => f32, [f32; 4] in F32x16x16x4, [i64; 2] from [0], mfma::f32_16x16x32_fp8_fp8
+}
+
+// Those of tiles of 64 × 64: small blocks, except on gfx908, where the waves of such a tile have too few registers for them.
+#[cfg(ferrowave_gpu = "gfx908")]
+pub(crate) use {Bfloat16 as Bfloat16Of64x64, F16 as F16Of64x64, I8 as I8Of64x64};
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+pub(crate) use {Bfloat16By16 as Bfloat16Of64x64, F16By16 as F16Of64x64, I8By16 as I8Of64x64};
+
 // A sparse A. On gfx942 a lane's units of B belong to its unit of A. On gfx950 the first units of both groups of lanes belong
 // to the A of the first group, and the second ones to that of the second.
 

@@ -7,7 +7,7 @@
 //!
 //! | family | instructions | a wave | a block | lanes with the same row |
 //! |---|---|---|---|---|
-//! | CDNA | MFMA | 64 lanes | 32 × 32 sums; 16 × 16 in f64 and for tiles of 80 rows and of 32 × 32 | hold different k |
+//! | CDNA | MFMA | 64 lanes | 32 × 32 sums; 16 × 16 in f64 and for some tiles of step 16 | hold different k |
 //! | RDNA 3 and 3.5 | WMMA | 32 lanes | 16 × 16 sums | hold the same: operands are repeated in both halves of the wave |
 //! | RDNA 4 | WMMA | 32 lanes | 16 × 16 sums | hold different k |
 //!

@@ -390,7 +390,28 @@ macro_rules! instruction {
     (SPLIT_K_80X128, I8) => {
         matrix::I8By16
     };
-    // Four waves share 32 × 32 sums.
+    // Four waves share the sums of a small tile.
+    (SPLIT_K_64X64, F16) => {
+        matrix::F16Of64x64
+    };
+    (SPLIT_K_64X64, BF16) => {
+        matrix::Bfloat16Of64x64
+    };
+    (SPLIT_K_64X64, I8) => {
+        matrix::I8Of64x64
+    };
+    (SPLIT_K_64X64, FP8_FNUZ) => {
+        matrix::Fp8By16
+    };
+    (SPLIT_K_32X64, F32) => {
+        matrix::F32By16
+    };
+    (SPLIT_K_32X64, F16) => {
+        matrix::F16By16
+    };
+    (SPLIT_K_32X64, BF16) => {
+        matrix::Bfloat16By16
+    };
     (SPLIT_K_32X32, F32) => {
         matrix::F32By16
     };

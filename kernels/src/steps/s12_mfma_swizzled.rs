@@ -58,6 +58,7 @@ impl<const SIZE: usize, const BANKS: usize, const READERS: usize, const UNITS: u
         (64, 1, 4, 32) => [0b1000, 0b10_0100, 0b100_0000, 0b1_1000],
         (64, 2, 4, 32) => [0b100, 0b1000, 0b1_0000, 0b10_0000],
         (64, 4, 4, 32) => [0b100, 0b110, 0b1_0000, 0b1000],
+        (64, 1 | 2 | 4, 4, 16) => [0b10_0100, 0b1100, 0b1_0100, 0b1_0001],
         (64, 8, 4, 16) => [0b1000, 0b1010, 0b1_0010, 0b100],
         // Only B of a product with a sparse A has these, along k.
         (32, 1 | 2, 8, 32) => [0b1, 0b10, 0b100, 0],
@@ -147,6 +148,9 @@ mod tests {
         check::<1, 64, 32, 4>(64);
         check::<2, 64, 32, 4>(64);
         check::<4, 64, 32, 4>(64);
+        check::<1, 64, 16, 4>(64);
+        check::<2, 64, 16, 4>(64);
+        check::<4, 64, 16, 4>(64);
         check::<8, 64, 16, 4>(64);
         check::<1, 32, 32, 8>(64);
         check::<2, 32, 32, 8>(64);
@@ -260,6 +264,12 @@ mod tests {
         assert_eq!(transposed::<4, 64, 16, 8>(32, 1), 1);
         assert_eq!(transposed::<8, 64, 16, 8>(32, 1), 1);
         assert_eq!(transposed::<1, 32, 16, 4>(64, 2), 1);
+        assert_eq!(transposed::<1, 32, 16, 4>(64, 1), 1);
+        assert_eq!(transposed::<1, 64, 16, 4>(64, 1), 1);
+        assert_eq!(transposed::<2, 32, 16, 4>(64, 1), 1);
+        assert_eq!(transposed::<4, 32, 16, 4>(64, 1), 1);
+        assert_eq!(transposed::<2, 64, 16, 4>(64, 1), 1);
+        assert_eq!(transposed::<4, 64, 16, 4>(64, 1), 1);
         for (rows, units) in [(64, 2), (64, 4), (32, 2)] {
             assert_eq!(transposed::<2, 32, 16, 4>(rows, units), 1, "{rows} {units}");
         }

@@ -31,6 +31,11 @@
 //! the sums' way to C. Four waves have a block of 16 × 16 each, and a stage has 128 bytes of each row, so that there are half as
 //! many stages to wait for.
 //!
+//! **64 × 64 and 32 × 64.** Four waves have 32 × 32 or 32 × 16 each, in blocks of 16 × 16 (64 × 64 in one block of 32 × 32 in f32
+//! and xf32, in fp8 on gfx950, with a sparse A and on gfx908). With one block, a wave stores and loads between two barriers, and
+//! multiplies behind them; with several, it does both at a time. A tile of 32 × 64 has fewer rows of A than its threads can load
+//! at once: half of them load the last row again, as in tiles of 80 × 128.
+//!
 //! **80 × 128.** 1024 × 1024 has 64 tiles of 128 × 128, for 104 compute units of MI210, and 256 of 64 × 64, so that some
 //! units have three of them. It has 104 of 80 × 128: one for each unit. 80 rows are 5 blocks of 16, so that this kernel has the
 //! instructions with 16 × 16 sums; 4 waves have 80 × 32 each. The 256 threads load two units of A each, although the tile has
