@@ -91,6 +91,8 @@ pub(super) struct Product<A, C> {
     kernel: &'static Kernel,
     row: u32,
     column: u32,
+    /// For [`Reduction::SplitK`], the number of its tile, and of its part of k.
+    tile_and_part: (u32, u32),
     /// How many strides its matrices are behind those of the arguments.
     batch: u32,
     /// How many elements its bias is behind that of the arguments.
@@ -99,6 +101,9 @@ pub(super) struct Product<A, C> {
     skipped_input: usize,
     parameters: GemmParameters,
 }
+
+/// Whether the GPU's products have more than one XCD.
+const SEVERAL_XCDS: bool = cfg!(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"));
 
 /// Loads what every workgroup of a kernel in linear order needs with one wait.
 #[inline(always)]
@@ -184,6 +189,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
             kernel,
             row: workgroup.y * kernel.tile.m as u32,
             column: workgroup.x * kernel.tile.n as u32,
+            tile_and_part: (0, 0),
             batch,
             distance_bias,
             skipped_input,
@@ -197,7 +203,12 @@ impl<A: Copy, C: Stored> Product<A, C> {
             },
             // SAFETY: the grid has `parts` workgroups per tile. Those of a group without a tile use nothing of the product.
             (TileOrder::Linear, Reduction::SplitK) => unsafe {
-                product.at_tile(product.tile_and_part().0)
+                let tile_and_part = product.assigned();
+                let product = product.at_tile(tile_and_part.0);
+                Self {
+                    tile_and_part,
+                    ..product
+                }
             },
             // Its workgroups go from tile to tile.
             (TileOrder::Linear, Reduction::StreamK) => product,
@@ -216,7 +227,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
     pub(super) fn number(&self, count: u32) -> u32 {
         let (x, xcds) = (arch::workgroup().x, self.parameters.order & 0xffff);
         // Four divisions less.
-        if xcds == 1 {
+        if !SEVERAL_XCDS || xcds == 1 {
             return x;
         }
         // SAFETY: the host counts at least one XCD.
@@ -227,6 +238,12 @@ impl<A: Copy, C: Stored> Product<A, C> {
     /// The tile and the part of the calling workgroup, for [`Reduction::SplitK`].
     #[inline(always)]
     pub(super) fn tile_and_part(&self) -> (u32, u32) {
+        self.tile_and_part
+    }
+
+    /// The same, computed.
+    #[inline(always)]
+    fn assigned(&self) -> (u32, u32) {
         let tiles = self.tiles();
         let number = self.number(tiles * self.parts());
         // Two divisions less.
