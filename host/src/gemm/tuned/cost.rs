@@ -217,14 +217,23 @@ impl Cost {
         few + (self.share.at(parts) - few) * load
     }
 
+    /// A further batch. Beyond the steps that were modelled, a step costs no more than one of the first batch: a long loop hides
+    /// what else a batch waits for, such as the stores of the batch before.
+    fn further(&self, spread: f64, steps: f64, tile: BlockTile) -> f64 {
+        let [next, full] = [self.next, self.full].map(|cost| cost.scaled(spread));
+        let modelled = steps.min(modelled_steps(tile)[1].into());
+        next.at(modelled, tile) + (steps - modelled) * next.more.step.min(full.more.step)
+    }
+
     /// `workgroups` of `steps` each, of which `parts` share each tile.
     fn batches(&self, tiles: &Tiles, workgroups: u64, steps: f64, parts: u32) -> f64 {
         let units = u64::from(tiles.compute_units);
         let resident = u64::from(self.resident.max(1));
         let straddle = self.straddling(tiles, workgroups);
         let spread = self.spread(tiles, workgroups, parts) * straddle;
-        let [one, full, next] =
-            [self.one, self.full, self.next].map(|cost| cost.scaled(spread).at(steps, tiles.tile));
+        let [one, full] =
+            [self.one, self.full].map(|cost| cost.scaled(spread).at(steps, tiles.tile));
+        let next = self.further(spread, steps, tiles.tile);
         // The first workgroups of a batch.
         let of_batch = |each: u64| match resident {
             1 => full,
@@ -384,6 +393,23 @@ mod tests {
         let whole = COST.cycles(Reduction::SplitK, &tiles(64, 64, 32 * 1000), 1);
         assert!(parts > 4 && divided < whole / 3.0, "{parts}: {divided}");
         assert_eq!(COST.best_parts(&tiles(64, 64, 32)).0, 1);
+    }
+
+    #[test]
+    fn long_steps_of_further_batches_are_those_of_the_first_one() {
+        let slow = Cost {
+            next: steps(500.0, 400.0),
+            ..COST
+        };
+        // Two batches of 32 workgroups of 64 × 64. 24 steps were modelled.
+        for (more, by_step) in [(0, 700.0), (24, 600.0)] {
+            let of = |steps: i64| {
+                let tiles = tiles(64 * 64, 64, 32 * steps);
+                slow.cycles(Reduction::None, &tiles, 1)
+            };
+            let step = of(24 + more) - of(23 + more);
+            assert!((step - by_step).abs() < 1e-6, "{more}: {step}");
+        }
     }
 
     #[test]
