@@ -135,17 +135,18 @@ impl Stream {
     }
 }
 
-/// Dropping a stream invalidates its capture, which cannot be completed any more. A stream is dropped when it is
-/// destroyed, when its device is reset or removed, and, if it is a thread's own, when the thread ends.
+/// Dropping a stream ends the capture that began in it, which cannot be completed any more. One that it joined goes on: what
+/// it captured stays, joined or not. A stream is dropped when it is destroyed, when its device is reset or removed, and, if
+/// it is a thread's own, when the thread ends.
 impl Drop for Stream {
     fn drop(&mut self) {
         let capturing = locked(&self.capture).take();
-        if let Some(Capturing { capture, .. }) = capturing {
+        if let Some(Capturing { capture, .. }) = capturing
+            && self.began(&capture)
+        {
             capture.invalidate();
-            if self.began(&capture) {
-                self.end_capture(&capture);
-                capture.discard();
-            }
+            self.end_capture(&capture);
+            capture.discard();
         }
     }
 }

@@ -272,6 +272,49 @@ fn a_capture_ends_with_its_stream() {
 }
 
 #[test]
+fn a_capture_goes_on_without_a_stream_that_joined_it() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let data = buffer(&[0; 2]);
+    let first = stream();
+    // SAFETY: result pointers and the allocation are valid; HIP checks the handles.
+    unsafe {
+        // Work in two streams, of which the second is destroyed, with its events, while the first is captured.
+        let fork_and_destroy = |joins: bool| {
+            let second = stream();
+            let [fork, back] = [(); 2].map(|()| result::<hipEvent_t>(|e| hipEventCreate(e)));
+            succeeds(hipEventRecord(fork, first));
+            succeeds(hipStreamWaitEvent(second, fork, 0));
+            succeeds(hipMemsetAsync(data.byte_add(4), 2, 4, second));
+            succeeds(hipEventRecord(back, second));
+            if joins {
+                succeeds(hipStreamWaitEvent(first, back, 0));
+            }
+            succeeds(hipStreamDestroy(second));
+            succeeds(hipEventDestroy(fork));
+            succeeds(hipEventDestroy(back));
+        };
+        let graph = capture(first, || {
+            succeeds(hipMemsetAsync(data, 1, 4, first));
+            fork_and_destroy(true);
+        });
+        assert_eq!(nodes(graph).len(), 2);
+        run(ready(graph), first, 1);
+        assert_eq!(contents(data, 2), [0x0101_0101, 0x0202_0202]);
+
+        // What it captured must be joined nevertheless.
+        let mode = hipStreamCaptureMode::hipStreamCaptureModeGlobal;
+        succeeds(hipStreamBeginCapture(first, mode));
+        succeeds(hipMemsetAsync(data, 1, 4, first));
+        fork_and_destroy(false);
+        fails(
+            hipStreamEndCapture(first, &mut ptr::null_mut()),
+            hipError_t::hipErrorStreamCaptureUnjoined,
+            "was not joined",
+        );
+    }
+}
+
+#[test]
 fn a_device_that_is_removed_takes_its_captures_with_it() {
     let first = TestDevice::new(Gpu::Gfx942);
     let mode = hipStreamCaptureMode::hipStreamCaptureModeGlobal;
