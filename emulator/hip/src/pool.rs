@@ -5,7 +5,7 @@ use std::{
     ffi::{c_int, c_void},
     ptr,
     sync::{
-        Arc, LazyLock,
+        Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -32,6 +32,8 @@ pub(super) struct Pool {
     most: usize,
     /// How processes share it.
     pub(super) handle_type: HandleType,
+    /// The other devices that can access its memory.
+    access: Mutex<Vec<(Weak<Device>, hipMemAccessFlags)>>,
 }
 
 impl Pool {
@@ -48,7 +50,13 @@ impl Pool {
             memory: Arc::new(memory),
             most: 0,
             handle_type,
+            access: Mutex::default(),
         }
+    }
+
+    fn access(&self) -> MutexGuard<'_, Vec<(Weak<Device>, hipMemAccessFlags)>> {
+        // A poisoned lock is ignored: the list is valid between statements.
+        self.access.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn settings(&self) -> [u64; 4] {
@@ -334,26 +342,46 @@ pub(super) unsafe fn hipMemPoolSetAccess(
     count: usize,
 ) -> Result<(), Failure> {
     let pool = self::pool(pool)?;
+    if list.is_null() {
+        return Err(Failure::value("desc_list is null"));
+    }
+    let devices = Runtime::get().with_devices(<[_]>::len)?;
+    if count > devices {
+        return Err(Failure::new(
+            hipError_t::hipErrorInvalidDevice,
+            format_args!("accesses of {count} devices, but there are {devices}"),
+        ));
+    }
     // SAFETY: HIP's contract: the list has `count` elements.
     for access in unsafe { self::list(list, count, "desc_list") }? {
         let device = located(access.location)?;
-        if ![0, 1, 3].contains(&access.flags.0) {
-            return Err(Failure::value(format_args!(
-                "the access is {}, but must be 0 (none), 1 (read) or 3 (read and write)",
-                access.flags.0
-            )));
+        match access.flags {
+            hipMemAccessFlags::hipMemAccessFlagsProtRead
+            | hipMemAccessFlags::hipMemAccessFlagsProtReadWrite => {}
+            // As in CLR, which does not withdraw access.
+            hipMemAccessFlags::hipMemAccessFlagsProtNone => {
+                return Err(Failure::new(
+                    hipError_t::hipErrorInvalidDevice,
+                    "access to a pool's memory cannot be withdrawn",
+                ));
+            }
+            hipMemAccessFlags(other) => {
+                return Err(Failure::value(format_args!(
+                    "the access is {other}, but must be 1 (read) or 3 (read and write)"
+                )));
+            }
         }
-        let own = Arc::ptr_eq(&device, &pool.device);
-        let all = access.flags == hipMemAccessFlags::hipMemAccessFlagsProtReadWrite;
-        if own != all {
-            return Err(Failure::new(
-                hipError_t::hipErrorNotSupported,
-                format_args!(
-                    "the pool's memory is reached by device {} alone, which reads and writes it",
-                    pool.device.ordinal
-                ),
-            ));
+        // The pool's own device always reads and writes.
+        if Arc::ptr_eq(&device, &pool.device) {
+            continue;
         }
+        // A GPU also writes what it can read.
+        pool.memory.let_access(&device.memory);
+        let mut known = pool.access();
+        known.retain(|(other, _)| {
+            other.strong_count() > 0 && other.as_ptr() != Arc::as_ptr(&device)
+        });
+        known.push((Arc::downgrade(&device), access.flags));
     }
     Ok(())
 }
@@ -366,9 +394,16 @@ pub(super) unsafe fn hipMemPoolGetAccess(
     let flags = out!(flags);
     let pool = self::pool(pool)?;
     let device = given(read!(location))?;
-    flags.set(match Arc::ptr_eq(&device, &pool.device) {
-        true => hipMemAccessFlags::hipMemAccessFlagsProtReadWrite,
-        false => hipMemAccessFlags::hipMemAccessFlagsProtNone,
-    });
+    if Arc::ptr_eq(&device, &pool.device) {
+        flags.set(hipMemAccessFlags::hipMemAccessFlagsProtReadWrite);
+        return Ok(());
+    }
+    let access = pool.access();
+    let mut known = access.iter();
+    let found = known.find(|(other, _)| other.as_ptr() == Arc::as_ptr(&device));
+    flags.set(found.map_or(
+        hipMemAccessFlags::hipMemAccessFlagsProtNone,
+        |(_, flags)| *flags,
+    ));
     Ok(())
 }

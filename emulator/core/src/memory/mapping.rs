@@ -230,6 +230,7 @@ impl DeviceMemory {
                 reaches: Reach::parts(&info, &[(0, bytes, part.writable)]),
                 written: None,
                 code: None,
+                group: None,
             };
             state.forget_freed((address, bytes));
             state.allocations.insert(address, allocation);

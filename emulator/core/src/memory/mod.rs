@@ -26,6 +26,7 @@ use std::{
 use block::Block;
 use heap::Heap;
 pub use mapping::{Addresses, Mapped, Physical, Shared};
+pub use peers::Group;
 use peers::Peers;
 pub use reach::Reach;
 pub use reservation::Reservation;
@@ -173,6 +174,8 @@ struct Allocation {
     written: Option<Arc<Written>>,
     /// The place of the code, if it is a code object's image.
     code: Option<Arc<CodePlace>>,
+    /// To what it belongs that other devices can have access to ([`DeviceMemory::enable_group`]).
+    group: Option<Arc<Group>>,
 }
 
 /// The place of executable code and of its functions.
@@ -346,6 +349,7 @@ impl DeviceMemory {
             written: (self.accounts && kind == AllocationKind::Device)
                 .then(|| Arc::new(Written::nothing(bytes))),
             code: None,
+            group: None,
         };
         state.used += bytes as u64;
         state.allocations.insert(base, allocation);
@@ -393,6 +397,7 @@ impl DeviceMemory {
             reaches: vec![Reach::of(&info)],
             written: None,
             code: None,
+            group: None,
         };
         state.forget_freed((address, bytes));
         state.allocations.insert(address, allocation);
@@ -411,6 +416,18 @@ impl DeviceMemory {
         for reach in &mut allocation.reaches {
             reach.set_fine_grained(fine_grained);
         }
+        state.view = None;
+        Ok(())
+    }
+
+    /// Puts an allocation into a group, by its first address.
+    pub fn set_group(&self, address: u64, group: &Arc<Group>) -> Result<(), MemoryError> {
+        let mut state = self.state();
+        let allocation = state
+            .allocations
+            .get_mut(&address)
+            .ok_or(MemoryError::NotAnAllocation { address })?;
+        allocation.group = Some(Arc::clone(group));
         state.view = None;
         Ok(())
     }
@@ -450,7 +467,8 @@ impl DeviceMemory {
         self.capacity
     }
 
-    /// The current allocations, and those of peers that kernels can access ([`Self::enable_peer`]).
+    /// The current allocations, and those of peers that kernels can access ([`Self::enable_peer`],
+    /// [`Self::enable_group`]).
     pub fn view(&self) -> Arc<View> {
         let own = self.own_view();
         self.peers.join(own)
@@ -464,10 +482,12 @@ impl DeviceMemory {
         }
         let mut reaches = Vec::new();
         let (mut infos, mut alive, mut written) = (Vec::new(), Vec::new(), Vec::new());
+        let mut groups = Vec::new();
         for allocation in state.allocations.values() {
             reaches.extend_from_slice(&allocation.reaches);
             infos.push(allocation.info);
             written.push(allocation.written.clone());
+            groups.push(allocation.group.clone());
             alive.push(Arc::clone(&allocation.block));
         }
         reaches.sort_by_key(|reach| reach.base);
@@ -476,6 +496,7 @@ impl DeviceMemory {
             reaches,
             infos,
             written,
+            groups,
             freed: state.freed.iter().map(|(info, _)| *info).collect(),
             _alive: alive,
             _peers: Vec::new(),

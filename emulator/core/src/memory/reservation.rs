@@ -75,6 +75,7 @@ impl DeviceMemory {
             reaches: vec![Reach::of(&info)],
             written: self.accounts.then(|| Arc::new(Written::nothing(bytes))),
             code: None,
+            group: None,
         };
         state.allocations.insert(base, allocation);
         state.view = None;

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{AllocationInfo, Reach, Written, block::Block};
+use super::{AllocationInfo, Group, Reach, Written, block::Block};
 
 /// The allocations that existed at one moment.
 pub struct View {
@@ -11,6 +11,8 @@ pub struct View {
     pub(super) infos: Vec<AllocationInfo>,
     /// For each allocation its written bytes, if the memory tracks writes.
     pub(super) written: Vec<Option<Arc<Written>>>,
+    /// For each allocation its group. Only a device's own view has them.
+    pub(super) groups: Vec<Option<Arc<Group>>>,
     pub(super) freed: Vec<AllocationInfo>,
     pub(super) _alive: Vec<Arc<Block>>,
     /// Keeps the peers' allocations alive, which are among these.

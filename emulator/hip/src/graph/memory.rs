@@ -12,13 +12,12 @@ use std::{
 
 use ferrowave_hip_abi::{
     hipDeviceptr_t, hipError_t, hipGraph_t, hipGraphMemAttributeType as Attribute, hipGraphNode_t,
-    hipMemAccessFlags, hipMemAllocNodeParams, hipMemLocation, hipMemLocationType, hipMemPoolProps,
+    hipMemAllocNodeParams, hipMemLocation, hipMemLocationType, hipMemPoolProps,
 };
 
 use super::nodes::{add, other_kind};
 use crate::{
     error::{Failure, out, read},
-    list::list,
     objects::{
         graph::{Graph, graph, graph_of, with_node},
         graph_memory::GraphMemory,
@@ -109,11 +108,9 @@ pub(super) fn is_same(one: &Operation, other: &Operation) -> bool {
     }
 }
 
-/// The device of an allocation, if it can be allocated there.
-///
-/// # Safety
-/// The list of accesses has as many elements as the parameters state.
-unsafe fn device_of(parameters: &hipMemAllocNodeParams) -> Result<Arc<Device>, Failure> {
+/// The device of an allocation, if it can be allocated there. The list of accesses is not looked at, as in CLR: other devices
+/// reach the memory if they have peer access.
+fn device_of(parameters: &hipMemAllocNodeParams) -> Result<Arc<Device>, Failure> {
     let properties = parameters.poolProps;
     if properties.allocType != PINNED {
         return Err(Failure::value(format_args!(
@@ -129,23 +126,6 @@ unsafe fn device_of(parameters: &hipMemAllocNodeParams) -> Result<Arc<Device>, F
     }
     let device = Runtime::get().device(properties.location.id);
     let device = device.map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))?;
-    let (first, count) = (parameters.accessDescs, parameters.accessDescCount);
-    // SAFETY: guaranteed by the caller.
-    let accesses = unsafe { list(first, count, "accessDescs") }?;
-    for (index, access) in accesses.iter().enumerate() {
-        let is_own = access.location.r#type == hipMemLocationType::hipMemLocationTypeDevice
-            && access.location.id == device.ordinal;
-        if !is_own || access.flags != hipMemAccessFlags::hipMemAccessFlagsProtReadWrite {
-            return Err(Failure::new(
-                hipError_t::hipErrorNotSupported,
-                format_args!(
-                    "accessDescs[{index}] is of device {}: only device {} itself is described, which reads and writes; \
-                     others use hipDeviceEnablePeerAccess",
-                    access.location.id, device.ordinal
-                ),
-            ));
-        }
-    }
     Ok(device)
 }
 
@@ -160,8 +140,7 @@ pub(crate) unsafe fn hipGraphAddMemAllocNode(
     if given.bytesize == 0 {
         return Err(Failure::value("bytesize is 0"));
     }
-    // SAFETY: the caller upholds HIP's contract.
-    let device = unsafe { device_of(&given) }?;
+    let device = device_of(&given)?;
     let accesses = (given.accessDescs.expose_provenance(), given.accessDescCount);
     let memory = GraphMemory::new(&device, given.bytesize, accesses)?;
     given.dptr = memory.address();

@@ -41,7 +41,7 @@ impl Device {
             set_fine_grained(base, self, true);
         }
         if let MadeBy::Pool(memory) = &by {
-            memory.take(bytes as u64);
+            memory.take(base, bytes as u64);
         }
         self.allocations.keep(base, by, flags);
         Ok(ptr::with_exposed_provenance_mut(base as usize))

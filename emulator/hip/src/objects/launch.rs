@@ -348,7 +348,7 @@ impl Launch {
         {
             report.nearest = Some(format!(
                 "at byte {} of {info}, which is on device {}; peer access from device {} is not enabled \
-                 (hipDeviceEnablePeerAccess)",
+                 (hipDeviceEnablePeerAccess, hipMemPoolSetAccess)",
                 address - info.base,
                 owner.ordinal,
                 self.function.device.ordinal

@@ -10,11 +10,13 @@ use std::{
 
 use super::count::Count;
 use crate::task::Task;
-use ferrowave_emulator::memory::DeviceMemory;
+use ferrowave_emulator::memory::{DeviceMemory, Group};
 
 /// The memory of a pool. Its allocations keep it.
 pub(crate) struct PoolMemory {
     device: Arc<DeviceMemory>,
+    /// Its allocations, for the devices that can access them.
+    pub(crate) group: Arc<Group>,
     /// Bytes in use.
     pub(crate) used: Count,
     /// Bytes in use and kept.
@@ -49,6 +51,7 @@ impl PoolMemory {
     pub(crate) fn new(device: &Arc<DeviceMemory>, settings: [u64; 4], keeps: bool) -> Self {
         PoolMemory {
             device: Arc::clone(device),
+            group: Arc::default(),
             used: Count::default(),
             reserved: Count::default(),
             settings: settings.map(AtomicU64::new),
@@ -63,9 +66,16 @@ impl PoolMemory {
     }
 
     /// Records a new allocation.
-    pub(crate) fn take(&self, bytes: u64) {
+    pub(crate) fn take(&self, base: u64, bytes: u64) {
+        // Fails only if another thread freed all of the device's memory.
+        let _ = self.device.set_group(base, &self.group);
         self.reserved.take(bytes);
         self.used.take(bytes);
+    }
+
+    /// Lets a device access this memory, also what is allocated later.
+    pub(crate) fn let_access(&self, device: &DeviceMemory) {
+        device.enable_group(&self.device, &self.group);
     }
 
     /// The address of freed memory of this length that later work of a stream may use, now in use again. Other lengths are not

@@ -85,6 +85,90 @@ fn kernels_reach_a_peers_memory_while_that_is_enabled() {
 }
 
 #[test]
+fn kernels_reach_the_pools_that_peers_share_with_them() {
+    let [first, second] = [Gpu::Gfx942, Gpu::Gfx90a].map(TestDevice::new);
+    first.make_current();
+    let properties = pool_properties(&first);
+    // SAFETY: the result pointers are valid, and the lists have the elements.
+    unsafe {
+        let [pool, other]: [hipMemPool_t; 2] =
+            [(); 2].map(|()| result(|pool| hipMemPoolCreate(pool, &properties)));
+        let take = |pool| {
+            let data: *mut c_void =
+                result(|address| hipMallocFromPoolAsync(address, 256, pool, ptr::null_mut()));
+            succeeds(hipMemcpyHtoD(
+                data,
+                [7_u32; 64].as_ptr().cast_mut().cast(),
+                256,
+            ));
+            data
+        };
+        let (before, private) = (take(pool), take(other));
+        let place = |device| hipMemLocation {
+            id: device,
+            ..properties.location
+        };
+        let access = |device| {
+            let mut place = place(device);
+            result(|flags| hipMemPoolGetAccess(flags, pool, &mut place)).0
+        };
+        let allow = |device, flags| {
+            let access = hipMemAccessDesc {
+                location: place(device),
+                flags: hipMemAccessFlags(flags),
+            };
+            hipMemPoolSetAccess(pool, &access, 1)
+        };
+        assert_eq!([access(first.0), access(second.0)], [3, 0]);
+        succeeds(allow(first.0, 1));
+        succeeds(allow(second.0, 1));
+        assert_eq!([access(first.0), access(second.0)], [3, 1]);
+        succeeds(allow(second.0, 3));
+        assert_eq!([access(first.0), access(second.0)], [3, 3]);
+        let after = take(pool);
+
+        second.make_current();
+        let function = kernel(load(code_object(Gpu::Gfx90a)), c"add");
+        let launch = |data| {
+            let arguments = add_arguments(data, data, 1);
+            succeeds(add(function, 1, &arguments, ptr::null_mut()));
+            hipDeviceSynchronize()
+        };
+        for data in [before, after] {
+            succeeds(launch(data));
+            assert_eq!(contents(data, 64), [8; 64]);
+        }
+        fails(
+            launch(private),
+            hipError_t::hipErrorIllegalAddress,
+            "is not enabled (hipDeviceEnablePeerAccess, hipMemPoolSetAccess)",
+        );
+
+        let invalid = hipError_t::hipErrorInvalidDevice;
+        for device in [first.0, second.0] {
+            fails(allow(device, 0), invalid, "cannot be withdrawn");
+        }
+        let none = hipError_t::hipErrorInvalidValue;
+        fails(hipMemPoolSetAccess(pool, ptr::null(), 1), none, "is null");
+        let mut devices = 0;
+        succeeds(hipGetDeviceCount(&mut devices));
+        let many = vec![
+            hipMemAccessDesc {
+                location: place(second.0),
+                flags: hipMemAccessFlags::hipMemAccessFlagsProtReadWrite,
+            };
+            1000
+        ];
+        assert!(devices < 1000);
+        fails(
+            hipMemPoolSetAccess(pool, many.as_ptr(), many.len()),
+            invalid,
+            "accesses of 1000 devices",
+        );
+    }
+}
+
+#[test]
 fn memory_is_copied_from_one_device_to_another() {
     let [first, second] = [Gpu::Gfx942, Gpu::Gfx908].map(TestDevice::new);
     first.make_current();
