@@ -758,7 +758,7 @@ const STREAM_K: Step = Step {
     ..SPLIT_K
 };
 
-/// [`Variant::SplitK64x64`]: 2 × 2 waves of 32 × 32, in f16, bf16, i8 and fp8 in blocks of 16 × 16, four workgroups on a compute unit.
+/// [`Variant::SplitK64x64`]: 2 × 2 waves of 32 × 32, for most types in blocks of 16 × 16; four workgroups on a compute unit.
 const SPLIT_K_64X64: Step = Step {
     variant: Variant::SplitK64x64,
     tile: (64, 64),

@@ -179,7 +179,7 @@ product! {
     Fp8By16: u8 => f32, [f32; 4] in F32x16x16x4, [i64; 2] from [0], mfma::f32_16x16x32_fp8_fp8
 }
 
-// Those of tiles of 64 × 64: small blocks, except on gfx908, where the waves of such a tile have too few registers for them.
+// The products of tiles of 64 × 64 have small blocks. On gfx908, the waves of such a tile have too few registers for them.
 #[cfg(ferrowave_gpu = "gfx908")]
 pub(crate) use {Bfloat16 as Bfloat16Of64x64, F16 as F16Of64x64, I8 as I8Of64x64};
 #[cfg(not(ferrowave_gpu = "gfx908"))]

@@ -204,10 +204,9 @@ impl<A: Copy, C: Stored> Product<A, C> {
             // SAFETY: the grid has `parts` workgroups per tile. Those of a group without a tile use nothing of the product.
             (TileOrder::Linear, Reduction::SplitK) => unsafe {
                 let tile_and_part = product.assigned();
-                let product = product.at_tile(tile_and_part.0);
                 Self {
                     tile_and_part,
-                    ..product
+                    ..product.at_tile(tile_and_part.0)
                 }
             },
             // Its workgroups go from tile to tile.
@@ -241,7 +240,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
         self.tile_and_part
     }
 
-    /// The same, computed.
+    /// Computes [`tile_and_part`](Self::tile_and_part) from the workgroup's place in the grid.
     #[inline(always)]
     fn assigned(&self) -> (u32, u32) {
         let tiles = self.tiles();

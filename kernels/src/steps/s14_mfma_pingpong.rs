@@ -50,7 +50,7 @@
 
 use super::{
     Product,
-    block_gemm::{BlockGemm, Config, Element, Output, Source},
+    block_gemm::{BlockGemm, Config, Element, Operands, Output, Source},
 };
 use crate::{arch, tile::lds::Barrier as _};
 
@@ -97,23 +97,33 @@ unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stage
                 arch::sched_barrier();
                 let first = gemm.operands(buffer, 0);
                 let last = gemm.operands(buffer, steps - 1);
-                arch::sched_barrier();
-                arch::wait_for_lds();
-                arch::barrier();
-                arch::sched_barrier();
-                arch::set_priority::<1>();
-                gemm.multiply(&first);
-                if steps > 1 {
-                    gemm.multiply(&last);
-                }
-                arch::set_priority::<0>();
-                arch::sched_barrier();
-                arch::barrier();
-                arch::sched_barrier();
+                multiply_in_turn(gemm, &first, (steps > 1).then_some(&last));
             }
         }
         if half == 0 {
             arch::barrier();
         }
     }
+}
+
+/// Multiplies operands in the next slot, when the other half of the waves moves data.
+#[inline(always)]
+pub(super) fn multiply_in_turn<C: Config>(
+    gemm: &mut BlockGemm<C>,
+    first: &Operands<C>,
+    second: Option<&Operands<C>>,
+) {
+    arch::sched_barrier();
+    arch::wait_for_lds();
+    arch::barrier();
+    arch::sched_barrier();
+    arch::set_priority::<1>();
+    gemm.multiply(first);
+    if let Some(second) = second {
+        gemm.multiply(second);
+    }
+    arch::set_priority::<0>();
+    arch::sched_barrier();
+    arch::barrier();
+    arch::sched_barrier();
 }

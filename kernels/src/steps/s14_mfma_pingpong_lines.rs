@@ -23,6 +23,7 @@
 use super::{
     Product,
     block_gemm::{BlockGemm, Config, Element, Output, Source},
+    s14_mfma_pingpong::multiply_in_turn,
 };
 use crate::{arch, tile::lds::Barrier as _};
 
@@ -94,7 +95,7 @@ unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stage
 /// Reads the operands of half of a stage from LDS, and multiplies them in the next slot.
 ///
 /// # Safety
-/// As [`BlockGemm::operands`], and all waves of the workgroup call this, each half of them a slot after the other.
+/// As [`BlockGemm::operands`].
 #[inline(always)]
 unsafe fn multiply_half<C: Config>(gemm: &mut BlockGemm<C>, stage: usize, half: u32) {
     // One step or two.
@@ -106,17 +107,5 @@ unsafe fn multiply_half<C: Config>(gemm: &mut BlockGemm<C>, stage: usize, half: 
         let second = (steps > 1).then(|| gemm.recomputed_operands(stage, half * steps + 1));
         (first, second)
     };
-    arch::sched_barrier();
-    arch::wait_for_lds();
-    arch::barrier();
-    arch::sched_barrier();
-    arch::set_priority::<1>();
-    gemm.multiply(&first);
-    if let Some(second) = &second {
-        gemm.multiply(second);
-    }
-    arch::set_priority::<0>();
-    arch::sched_barrier();
-    arch::barrier();
-    arch::sched_barrier();
+    multiply_in_turn(gemm, &first, second.as_ref());
 }

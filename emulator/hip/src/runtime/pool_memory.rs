@@ -16,7 +16,7 @@ use ferrowave_emulator::memory::{DeviceMemory, Group};
 pub(crate) struct PoolMemory {
     device: Arc<DeviceMemory>,
     /// Its allocations, for the devices that can access them.
-    pub(crate) group: Arc<Group>,
+    group: Arc<Group>,
     /// Bytes in use.
     pub(crate) used: Count,
     /// Bytes in use and kept.
