@@ -81,6 +81,8 @@ pub enum Variant {
     SplitK32x32,
     /// [`SplitK`](Self::SplitK) with 80 × 128 tiles, for problems that 128 × 128 tiles divide unevenly among the compute units.
     SplitK80x128,
+    /// A and B go straight from global memory to VGPRs, without LDS, for the smallest problems and a short k.
+    DirectToVgpr,
     /// [`MfmaWide`](Self::MfmaWide) by WMMA, the matrix instructions of RDNA.
     WmmaWide,
     /// [`MfmaSwizzled`](Self::MfmaSwizzled) by WMMA.
@@ -128,6 +130,7 @@ impl Variant {
             Self::SplitK32x64 => "split_k_32x64",
             Self::SplitK32x32 => "split_k_32x32",
             Self::SplitK80x128 => "split_k_80x128",
+            Self::DirectToVgpr => "direct_to_vgpr",
             Self::WmmaWide => "wmma_wide",
             Self::WmmaSwizzled => "wmma_swizzled",
             Self::WmmaInterleaved => "wmma_interleaved",
@@ -174,7 +177,8 @@ impl Variant {
             | Self::SplitK64x64
             | Self::SplitK32x64
             | Self::SplitK32x32
-            | Self::SplitK80x128 => Unit::Mfma,
+            | Self::SplitK80x128
+            | Self::DirectToVgpr => Unit::Mfma,
         }
     }
 }
@@ -582,6 +586,7 @@ struct Step {
     /// Stages in one round of the main loop.
     round: usize,
     waves_per_simd: usize,
+    order: TileOrder,
     access: Access,
     reduction: Reduction,
 }
@@ -610,7 +615,7 @@ impl Step {
                     + tile_bytes(n, b_row_bytes, block)
                     + (m + n) * scale_bytes(self.row_bytes, types)),
             waves_per_simd: self.waves_per_simd,
-            order: TileOrder::Linear,
+            order: self.order,
             access: self.access,
             reduction: self.reduction,
             gpus,
@@ -667,6 +672,7 @@ const WIDE: Step = Step {
     stages: 1,
     round: 1,
     waves_per_simd: 2,
+    order: TileOrder::Linear,
     access: Access::Wide,
     reduction: Reduction::None,
 };
@@ -796,6 +802,16 @@ const SPLIT_K_80X128: Step = Step {
     tile: (80, 128),
     waves: (1, 4),
     ..SPLIT_K
+};
+
+/// [`Variant::DirectToVgpr`]: a wave. Only elements along k are loaded in units.
+const DIRECT_TO_VGPR: Step = Step {
+    variant: Variant::DirectToVgpr,
+    tile: (16, 16),
+    waves: (1, 1),
+    stages: 0,
+    order: TileOrder::Plane,
+    ..WIDE
 };
 
 /// [`Variant::WmmaWide`]: 2 × 4 waves of 64 × 32. With four waves per SIMD, a wave has 256 VGPRs on all GPUs of RDNA.

@@ -135,6 +135,13 @@ macro_rules! for_each_kernel {
                 gemm_split_k_80x128_f16: SPLIT_K_80X128, F16, ["gfx90a"];
                 gemm_split_k_80x128_bf16: SPLIT_K_80X128, BF16, ["gfx90a"];
                 gemm_split_k_80x128_i8: SPLIT_K_80X128, I8, ["gfx90a"];
+                gemm_direct_to_vgpr_f32: DIRECT_TO_VGPR, F32, ["gfx908", "gfx90a", "gfx942", "gfx950"];
+                gemm_direct_to_vgpr_f16: DIRECT_TO_VGPR, F16, ["gfx908", "gfx90a", "gfx942", "gfx950"];
+                gemm_direct_to_vgpr_bf16: DIRECT_TO_VGPR, BF16, ["gfx908", "gfx90a", "gfx942", "gfx950"];
+                gemm_direct_to_vgpr_i8: DIRECT_TO_VGPR, I8, ["gfx908", "gfx90a", "gfx942", "gfx950"];
+                gemm_direct_to_vgpr_fp8_fnuz: DIRECT_TO_VGPR, FP8_FNUZ, ["gfx942"];
+                gemm_direct_to_vgpr_fp8: DIRECT_TO_VGPR, FP8, ["gfx950"];
+                gemm_direct_to_vgpr_f64: DIRECT_TO_VGPR, F64, ["gfx90a", "gfx942", "gfx950"];
                 gemm_mfma_pingpong_lines_sparse_f16: PINGPONG_LINES.half_the_line(), SPARSE_F16, ["gfx950"];
                 gemm_mfma_pingpong_lines_sparse_bf16: PINGPONG_LINES.half_the_line(), SPARSE_BF16, ["gfx950"];
                 gemm_mfma_pingpong_lines_sparse_i8: PINGPONG_LINES.half_the_line(), SPARSE_I8, ["gfx950"];

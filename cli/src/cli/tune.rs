@@ -13,7 +13,7 @@ use ferrowave::{
     hip::Context,
 };
 use ferrowave_gpu::Product;
-use ferrowave_shared::{CATALOGUE, Kernel, TileOrder, catalogue::Access};
+use ferrowave_shared::{CATALOGUE, Kernel, catalogue::Access};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{
@@ -142,9 +142,9 @@ fn wanted(options: &Options, machine: Product, bench: &Bench) -> Result<Vec<Row>
     let types: Vec<_> = options.types.iter().map(|name| name.types(gpu)).collect();
     let mut rows = Vec::new();
     for kernel in CATALOGUE {
-        // Kernels with one workgroup for each place of a plane are the first steps of the ladder: others are faster.
+        // Kernels that access element by element are the first steps of the ladder: others are faster.
         if !kernel.gpus.contains(gpu)
-            || kernel.order != TileOrder::Linear
+            || kernel.access == Access::Elements
             || !(types.is_empty() || types.contains(&kernel.types))
             || !(options.kernels.is_empty()
                 || options

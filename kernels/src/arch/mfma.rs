@@ -110,7 +110,7 @@ mod large {
     instruction!(i32_16x16x32_i8(i64) -> [i32; 4] as i32x4 = "llvm.amdgcn.mfma.i32.16x16x32.i8");
     #[cfg(ferrowave_gpu = "gfx942")]
     instruction!(f32_32x32x16_fp8_fp8(i64) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x16.fp8.fp8");
-    #[cfg(ferrowave_gpu = "gfx942")]
+    #[cfg(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"))]
     instruction!(f32_16x16x32_fp8_fp8(i64) -> [f32; 4] as f32x4 = "llvm.amdgcn.mfma.f32.16x16x32.fp8.fp8");
 
     #[cfg(ferrowave_gpu = "gfx950")]

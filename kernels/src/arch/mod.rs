@@ -1,5 +1,7 @@
 //! The only module with intrinsics and assembly.
 
+#[cfg(ferrowave_family = "cdna")]
+mod buffer;
 #[cfg(any(
     ferrowave_gpu = "gfx942",
     ferrowave_gpu = "gfx950",
@@ -41,6 +43,8 @@ pub(crate) const LINE_BYTES: usize =
         128
     };
 
+#[cfg(ferrowave_family = "cdna")]
+pub(crate) use buffer::Buffer;
 pub(crate) use ids::{
     largest_in_wave, readfirstlane, thread, thread_2d, thread_and_wave, workgroup,
 };
@@ -50,7 +54,7 @@ pub(crate) use lds::{
 };
 #[cfg(ferrowave_gpu = "gfx950")]
 pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};
-#[cfg(any(ferrowave_gpu = "gfx950", ferrowave_family = "rdna4"))]
+#[cfg(any(ferrowave_family = "cdna", ferrowave_family = "rdna4"))]
 pub(crate) use registers::permuted;
 pub(crate) use registers::{at_once, in_neighbouring_registers, opaque, opaque_zero};
 pub(crate) use visibility::{acquire, raise, release_and_count, wait_for_stores};

@@ -173,9 +173,9 @@ product! {
     I8By16: u8 => i32, [i32; 4] in F32x16x16x4, [i32x4; 1] from [0], mfma::i32_16x16x64_i8
 }
 
-#[cfg(ferrowave_gpu = "gfx942")]
+#[cfg(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"))]
 product! {
-    /// E4M3 FNUZ: `v_mfma_f32_16x16x32_fp8_fp8`.
+    /// E4M3, on gfx942 FNUZ: `v_mfma_f32_16x16x32_fp8_fp8`.
     Fp8By16: u8 => f32, [f32; 4] in F32x16x16x4, [i64; 2] from [0], mfma::f32_16x16x32_fp8_fp8
 }
 

@@ -23,6 +23,8 @@ mod s14_mfma_pingpong_lines;
 mod s15_mfma_interleaved;
 mod s16_split_k;
 mod s17_stream_k;
+#[cfg(ferrowave_family = "cdna")]
+mod s18_direct_to_vgpr;
 mod uncached;
 
 use crate::{
@@ -333,6 +335,9 @@ macro_rules! step {
     (SPLIT_K_80X128, $row:ty) => {
         s16_split_k::run::<$row>
     };
+    (DIRECT_TO_VGPR, $row:ty) => {
+        s18_direct_to_vgpr::run::<$row>
+    };
     // The same steps by WMMA, in waves of 32 lanes.
     (WMMA_WIDE, $row:ty) => {
         s11_mfma_wide::run::<$row>
@@ -358,6 +363,7 @@ macro_rules! step {
 macro_rules! layout {
     (WIDE, $size:expr, $readers:expr) => { RowMajor };
     (WMMA_WIDE, $size:expr, $readers:expr) => { RowMajor };
+    (DIRECT_TO_VGPR, $size:expr, $readers:expr) => { RowMajor };
     (PINGPONG_LINES, $size:expr, $readers:expr) => {
         Swizzled<{ $size }, { LDS_BANKS }, { $readers }, 8>
     };
@@ -423,6 +429,24 @@ macro_rules! instruction {
     };
     (SPLIT_K_32X32, I8) => {
         matrix::I8By16
+    };
+    (DIRECT_TO_VGPR, F32) => {
+        matrix::F32By16
+    };
+    (DIRECT_TO_VGPR, F16) => {
+        matrix::F16By16
+    };
+    (DIRECT_TO_VGPR, BF16) => {
+        matrix::Bfloat16By16
+    };
+    (DIRECT_TO_VGPR, I8) => {
+        matrix::I8By16
+    };
+    (DIRECT_TO_VGPR, FP8_FNUZ) => {
+        matrix::Fp8By16
+    };
+    (DIRECT_TO_VGPR, FP8) => {
+        matrix::Fp8By16
     };
     ($step:ident, F32) => {
         matrix::F32

@@ -18,7 +18,7 @@ use crate::{
 use ferrowave_shared::{
     Bias, BlockTile, ElementType, FragmentOp, GemmParameters, GroupMember, Kernel, OutputType,
     ScaleParameters, TileOrder,
-    catalogue::Reduction,
+    catalogue::{Access, Reduction},
     sparse,
     workspace::{self, Workspace},
 };
@@ -105,10 +105,10 @@ pub(super) struct Product<A, C> {
 /// Whether the GPU's products have more than one XCD.
 const SEVERAL_XCDS: bool = cfg!(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"));
 
-/// Loads what every workgroup of a kernel in linear order needs with one wait.
+/// Loads what every workgroup of a kernel from step 11 on needs with one wait.
 #[inline(always)]
 fn at_once<A, C>(kernel: &Kernel, pointers: &Pointers<A, C>, p: &GemmParameters) {
-    if matches!(kernel.order, TileOrder::Linear) {
+    if !matches!(kernel.access, Access::Elements) {
         arch::at_once([
             p.m,
             p.n,

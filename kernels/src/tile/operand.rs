@@ -173,7 +173,7 @@ impl<T> Operand<T> {
 
     /// Whether the byte offsets within a tile, of at most 256 rows and 256 elements along k, fit in 32 bits. Uniform.
     #[inline(always)]
-    fn is_near(&self) -> bool {
+    pub fn is_near(&self) -> bool {
         let most = const { (u32::MAX / size_of::<T>() as u32 - 256) / 256 };
         // Leading dimensions have 32 bits.
         self.strides.row as u32 <= most && self.strides.column as u32 <= most
@@ -633,7 +633,7 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
 
 /// The unit without its first `elements` elements, and with as many zeros at its end.
 #[inline(always)]
-fn shifted<T>(unit: Unit, elements: u32) -> Unit {
+pub fn shifted<T>(unit: Unit, elements: u32) -> Unit {
     // Written out, so that the words stay in registers.
     let bytes = elements * size_of::<T>() as u32;
     let choose = |condition: bool, yes: u32, no: u32| if condition { yes } else { no };

@@ -146,6 +146,10 @@ impl Shares {
                 && B::ROW_UNITS == I::B_UNITS * L::ROW_UNITS,
             "LDS and a round of the main loop must have whole stages"
         );
+        // Without LDS, waves load their operands and store their sums by themselves.
+        if kernel.lds_bytes == 0 {
+            return shares;
+        }
         assert!(
             shares.a_vecs + shares.b_vecs > MOST_OF_A_PAIR || kernel.lds_bytes >= 2 * stage_bytes,
             "LDS must hold the two stages that are loaded at once"
