@@ -172,7 +172,7 @@ fn findings_are_told() {
         &["--checks", "memory,waits"],
     );
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
-    // A fault is a finding like others.
+    // The writes stay in the page, so that the launch ends well.
     let output = check_racy(folder.path(), "zeros:100xu32", &["--checks", "memory"]);
     let said = text(&output.stdout);
     assert_eq!(output.status.code(), Some(3), "{said}");

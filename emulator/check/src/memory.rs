@@ -1,4 +1,4 @@
-//! Global memory: reads past an allocation but within its last page, uninitialized bytes, addresses that the hardware
+//! Global memory: accesses past an allocation but within its last page, uninitialized bytes, addresses that the hardware
 //! silently changes, and atomic operations that do nothing.
 
 use std::sync::Arc;
@@ -106,7 +106,7 @@ impl Memory {
         }
     }
 
-    /// Reports a read outside of allocated memory. A scalar read starts at `begins`.
+    /// Reports an access outside of allocated memory. A scalar one starts at `begins`.
     fn stray(
         memory: &View,
         step: &Step<'_>,
@@ -116,16 +116,17 @@ impl Memory {
         findings: &mut Findings,
     ) {
         let mut reach = Reach::NOTHING;
+        let may_be_widened = observed.scalar && !observed.write;
         let mut leaves = |start, end| {
-            if reach.is_left_by(start, end, observed.scalar) {
+            if reach.is_left_by(start, end, may_be_widened) {
                 reach = memory.reach(start);
             }
-            reach.is_left_by(start, end, observed.scalar)
+            reach.is_left_by(start, end, may_be_widened)
         };
         let bytes = u64::from(observed.bytes);
         let first = match observed.scalar {
             true => leaves(begins, observed.base + bytes).then_some((0, observed.base)),
-            // Neighbouring lanes may read different allocations.
+            // Neighbouring lanes may access different allocations.
             false if spans.iter().any(|span| leaves(span.start, span.end)) => observed
                 .iter()
                 .find(|(_, address)| leaves(*address, address + bytes)),
@@ -233,14 +234,12 @@ impl Watch for Memory {
         for (observed, spans) in step.accesses(context, Space::Global) {
             // A scalar buffer load has one access per dword.
             let begins = *begins.get_or_insert(observed.base);
-            if !observed.write {
-                let (memory, accessed) = (context.memory, (&observed, spans));
-                Self::stray(memory, step, wave.index, accessed, begins, findings);
-            }
+            let (memory, accessed) = (context.memory, (&observed, spans));
+            Self::stray(memory, step, wave.index, accessed, begins, findings);
             if step.facts.effect == Effect::Atomic && context.memory.has_fine_grained() {
                 self.idle(context, step, wave.index, &observed, findings);
             }
-            self.record(step, wave.index, (&observed, spans), findings);
+            self.record(step, wave.index, accessed, findings);
         }
     }
 

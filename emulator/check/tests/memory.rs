@@ -193,9 +193,9 @@ fn float_atomics_on_fine_grained_memory() {
     }
 }
 
-/// Reads that stay in an allocation's last page: a GPU does not notice them.
+/// Accesses that stay in an allocation's last page: a GPU does not notice them.
 #[test]
-fn reads_behind_the_end_are_found_unless_a_scalar_load_was_widened() {
+fn accesses_behind_the_end_are_found_unless_a_scalar_load_was_widened() {
     // 12 bytes, and 76 bytes, whose last 12 begin a block of 64.
     let cases = [
         (12, "s_load_dwordx4 s[8:11], s[4:5], 0x0", None),
@@ -233,10 +233,78 @@ fn reads_behind_the_end_are_found_unless_a_scalar_load_was_widened() {
             Some("4083 bytes past the end of"),
         ),
         (12, "global_load_dwordx3 v[4:6], v1, s[4:5]", None),
+        (
+            12,
+            "global_load_lds_dword v1, s[4:5] offset:12",
+            Some("just past the end of"),
+        ),
+        (
+            12,
+            "global_store_dword v1, v4, s[4:5] offset:12",
+            Some("just past the end of"),
+        ),
+        (
+            12,
+            "global_store_dwordx2 v1, v[4:5], s[4:5] offset:8",
+            Some("of which some lie past the end of"),
+        ),
+        (
+            12,
+            "global_store_byte v1, v4, s[4:5] offset:4095",
+            Some("4083 bytes past the end of"),
+        ),
+        (
+            12,
+            "flat_store_dword v[2:3], v4 offset:16",
+            Some("4 bytes past the end of"),
+        ),
+        (
+            12,
+            "buffer_store_short v4, v1, s[12:15], 0 offen offset:14",
+            Some("2 bytes past the end of"),
+        ),
+        (
+            12,
+            "global_atomic_add v1, v4, s[4:5] offset:12",
+            Some("just past the end of"),
+        ),
+        (
+            12,
+            "global_atomic_add_x2 v1, v[4:5], s[4:5] offset:8",
+            Some("of which some lie past the end of"),
+        ),
+        (
+            12,
+            "flat_atomic_add v[2:3], v4 offset:16",
+            Some("4 bytes past the end of"),
+        ),
+        (
+            12,
+            "buffer_atomic_add v4, v1, s[12:15], 0 offen offset:4092",
+            Some("4080 bytes past the end of"),
+        ),
+        (12, "global_store_dwordx3 v1, v[4:6], s[4:5]", None),
     ];
     for (bytes, access, expected) in cases {
-        let body = format!("  v_mov_b32_e32 v1, 0\n  {access}\n  s_waitcnt vmcnt(0) lgkmcnt(0)\n");
+        // v[2:3] is the buffer's address, s[12:15] a resource without an end.
+        let body = format!(
+            "  v_mov_b32_e32 v1, 0
+  v_mov_b32_e32 v2, s4
+  v_mov_b32_e32 v3, s5
+  v_mov_b32_e32 v4, 1
+  v_mov_b32_e32 v5, 0
+  v_mov_b32_e32 v6, 0
+  s_mov_b32 m0, 0
+  s_mov_b32 s12, s4
+  s_mov_b32 s13, s5
+  s_mov_b32 s14, -1
+  s_mov_b32 s15, 0x00027000
+  {access}
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+"
+        );
         let mut kernel = Small::new(Gpu::Gfx942, &body).workgroups(3);
+        kernel.lds_bytes = 256;
         kernel.buffers[0] = (bytes, bytes);
         let (checked, _) = kernel.launch(&MEMORY.into());
         assert!(checked.outcome.is_ok(), "{access}");
@@ -251,8 +319,24 @@ fn reads_behind_the_end_are_found_unless_a_scalar_load_was_widened() {
         assert_eq!(finding.wave.lanes.len(), lanes);
         let text = finding.to_string();
         let place = format!("{place} the device allocation of {bytes} bytes");
-        assert!(text.contains(&place), "{text}");
+        let verb = match access.contains("store") || access.contains("atomic") {
+            true => "writes",
+            false => "reads",
+        };
+        assert!(text.contains(&place) && text.contains(verb), "{text}");
     }
+    // Scalar stores are not widened.
+    let body = "  s_store_dwordx2 s[6:7], s[4:5], 0x8\n  s_waitcnt lgkmcnt(0)\n";
+    let mut kernel = Small::new(Gpu::Gfx908, body);
+    kernel.buffers[0] = (12, 12);
+    let findings = kernel.found(&MEMORY.into());
+    assert_eq!(
+        names(&findings),
+        [(
+            "out-of-bounds",
+            "s_store_dwordx2 s[6:7], s[4:5], 0x8".into()
+        )]
+    );
     // The finding names only the lanes that leave the allocation.
     let body = format!("{OFFSET}  global_load_dwordx2 v[4:5], v1, s[4:5]\n  s_waitcnt vmcnt(0)\n");
     let mut kernel = Small::new(Gpu::Gfx908, &body);
@@ -272,10 +356,16 @@ fn accesses_that_leave_the_page_stop_the_launch() {
     for access in [
         "s_load_dwordx4 s[8:11], s[4:5], 0xff4",
         "global_load_dword v4, v1, s[4:5] offset:4093",
-        "global_store_dword v1, v4, s[4:5] offset:12",
-        "global_atomic_add v1, v4, s[4:5] offset:12",
+        "global_store_dword v1, v4, s[4:5] offset:4093",
+        "global_atomic_add v2, v4, s[4:5]",
     ] {
-        let body = format!("  v_mov_b32_e32 v1, 0\n  {access}\n  s_waitcnt vmcnt(0) lgkmcnt(0)\n");
+        let body = format!(
+            "  v_mov_b32_e32 v1, 0
+  v_mov_b32_e32 v2, 0x1000
+  {access}
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+"
+        );
         let mut kernel = Small::new(Gpu::Gfx90a, &body);
         kernel.buffers[0] = (12, 12);
         let (checked, _) = kernel.launch(&MEMORY.into());

@@ -140,12 +140,20 @@ impl Block {
         (self.start.addr().get() as u64, self.layout.size())
     }
 
-    /// The address at `offset`. Panics if `bytes` from there are not inside the allocation.
+    /// The length of the allocation with the rest of its last page; the program's own memory has no such rest.
+    pub(super) fn padded_bytes(&self) -> usize {
+        match self.source {
+            Source::Lent => self.bytes,
+            _ => self.bytes.next_multiple_of(PAGE_BYTES),
+        }
+    }
+
+    /// The address at `offset`. Panics if `bytes` from there are not inside the pages of the allocation.
     fn address(&self, offset: usize, bytes: usize) -> u64 {
         assert!(
             offset
                 .checked_add(bytes)
-                .is_some_and(|end| end <= self.bytes),
+                .is_some_and(|end| end <= self.padded_bytes()),
             "the caller checked the range against the allocation"
         );
         self.base() + offset as u64

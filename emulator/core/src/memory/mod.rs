@@ -40,9 +40,9 @@ pub const RED_ZONE_BYTES: usize = 256;
 /// Size of the smallest page that AMD's GPUs map (Linux's amdgpu driver: `AMDGPU_GPU_PAGE_SIZE`).
 pub const PAGE_BYTES: usize = 4096;
 
-/// The value of the bytes from an allocation's end to the end of its last page; nothing writes them. In every format of
-/// the matrix cores, this byte repeated is a number that is not tiny, infinite or NaN: a result that depends on it is
-/// visibly wrong, but multiplying it by 0 gives 0.
+/// The value of the bytes from an allocation's end to the end of its last page, until a kernel writes them. In every
+/// format of the matrix cores, this byte repeated is a number that is not tiny, infinite or NaN: a result that depends
+/// on it is visibly wrong, but multiplying it by 0 gives 0.
 pub const PADDING: u8 = 0x5a;
 
 /// What an allocation is for.
@@ -101,9 +101,9 @@ impl AllocationInfo {
         self.base + self.bytes as u64
     }
 
-    /// The end of the range that kernels can read: the end of its last page. Pages are counted from its first address,
+    /// The end of its last page, up to which a GPU lets kernels access it. Pages are counted from its first address,
     /// because a GPU's allocations start at a page. In the program's own memory, the host's pages count.
-    pub fn readable_end(&self) -> u64 {
+    pub fn page_end(&self) -> u64 {
         let pages_from = match self.kind {
             AllocationKind::Registered => 0,
             _ => self.base,
@@ -376,6 +376,20 @@ impl DeviceMemory {
     /// Registers memory of the program. The program must keep it until it is freed here and all launches that started
     /// before have ended.
     pub fn register(&self, address: u64, bytes: usize) -> Result<(), MemoryError> {
+        self.register_with(address, bytes, Reach::written_to_its_end)
+    }
+
+    /// As [`Self::register`], for an allocation of [`AllocationKind::Host`] of another device: its last page is its own.
+    pub fn register_shared(&self, address: u64, bytes: usize) -> Result<(), MemoryError> {
+        self.register_with(address, bytes, Reach::of)
+    }
+
+    fn register_with(
+        &self,
+        address: u64,
+        bytes: usize,
+        reach: impl FnOnce(&AllocationInfo) -> Reach,
+    ) -> Result<(), MemoryError> {
         let overlap = MemoryError::Overlap { address, bytes };
         let block =
             Block::lent(address, bytes).ok_or(MemoryError::OutOfBounds { address, bytes })?;
@@ -394,7 +408,7 @@ impl DeviceMemory {
         let allocation = Allocation {
             block: Arc::new(block),
             info,
-            reaches: vec![Reach::of(&info)],
+            reaches: vec![reach(&info)],
             written: None,
             code: None,
             group: None,
@@ -548,13 +562,6 @@ impl DeviceMemory {
         let place = self.block_to_write(address, from.len())?;
         place.block.write(place.offset, from);
         place.mark(from.len());
-        Ok(())
-    }
-
-    /// As [`Self::write`], without marking the bytes as written.
-    fn put(&self, address: u64, from: &[u8]) -> Result<(), MemoryError> {
-        let place = self.block_to_write(address, from.len())?;
-        place.block.write(place.offset, from);
         Ok(())
     }
 

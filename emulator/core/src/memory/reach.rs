@@ -1,9 +1,12 @@
 //! The ranges of memory that kernels can access.
 //!
-//! A GPU maps memory in pages and does not detect reads outside of an allocation but within its last page. Compilers
-//! rely on that when they widen loads. So reads of kernels are allowed up to the end of the allocation's last page
-//! ([`AllocationInfo::readable_end`]); writes, atomic operations and the host's copies only up to the end of the
-//! allocation. The bytes between are [`PADDING`](super::PADDING); only checks report such reads.
+//! A GPU maps memory in pages and does not detect accesses outside of an allocation but within its last page. Compilers
+//! rely on that when they widen loads, and programs with small overruns without knowing it. So kernels may access memory
+//! up to the end of the allocation's last page ([`AllocationInfo::page_end`]); only checks report what lies behind the
+//! allocation. These bytes are [`PADDING`](super::PADDING) until a kernel writes them. The host's copies end with the
+//! allocation.
+//!
+//! Behind memory that the program registered lies what else it has, or the emulator: kernels read it, and do not write it.
 
 use super::AllocationInfo;
 
@@ -13,9 +16,10 @@ pub struct Reach {
     pub(super) base: u64,
     /// The end for reads.
     pub(super) end: u64,
-    /// The end of the allocation, and so for writes.
+    /// The end for writes and atomic operations; 0 if there are none.
+    writable_end: u64,
+    /// The end of the allocation.
     allocated: u64,
-    writable: bool,
     fine_grained: bool,
 }
 
@@ -30,34 +34,44 @@ impl Reach {
     pub const NOTHING: Reach = Reach {
         base: 1,
         end: 0,
+        writable_end: 0,
         allocated: 0,
-        writable: false,
         fine_grained: false,
     };
 
     /// The range of a whole allocation.
     pub(super) fn of(info: &AllocationInfo) -> Reach {
+        let end = info.page_end();
         Reach {
             base: info.base,
-            end: info.readable_end(),
+            end,
+            writable_end: end,
             allocated: info.end(),
-            writable: true,
             fine_grained: info.fine_grained,
         }
     }
 
-    /// The ranges of parts of an allocation: offset, length, and whether they are writable. Each is readable to the end
-    /// of its last page, or to the start of the next part.
+    /// The same, without writes behind the allocation.
+    pub(super) fn written_to_its_end(info: &AllocationInfo) -> Reach {
+        Reach {
+            writable_end: info.end(),
+            ..Reach::of(info)
+        }
+    }
+
+    /// The ranges of parts of an allocation: offset, length, and whether they are writable. Each goes to the end of its
+    /// last page, or to the start of the next part.
     pub(super) fn parts(info: &AllocationInfo, parts: &[(usize, usize, bool)]) -> Vec<Reach> {
         let mut reaches: Vec<Reach> = parts
             .iter()
             .map(|&(offset, length, writable)| {
                 let start = offset.min(info.bytes);
                 let bytes = start.saturating_add(length).min(info.bytes);
+                let part = Reach::of(&AllocationInfo { bytes, ..*info });
                 Reach {
                     base: info.base + start as u64,
-                    writable,
-                    ..Reach::of(&AllocationInfo { bytes, ..*info })
+                    writable_end: if writable { part.writable_end } else { 0 },
+                    ..part
                 }
             })
             .collect();
@@ -66,12 +80,13 @@ impl Reach {
             let next = reaches[index].base;
             let reach = &mut reaches[index - 1];
             reach.end = reach.end.min(next.max(reach.allocated));
+            reach.writable_end = reach.writable_end.min(reach.end);
         }
         reaches
     }
 
     pub(super) const fn is_writable(&self) -> bool {
-        self.writable
+        self.writable_end != 0
     }
 
     /// As [`AllocationInfo::fine_grained`].
@@ -86,23 +101,23 @@ impl Reach {
     #[inline(always)]
     const fn end_for(&self, write: bool) -> u64 {
         match write {
-            true => self.allocated,
+            true => self.writable_end,
             false => self.end,
         }
     }
 
     #[inline(always)]
     pub(crate) const fn covers(&self, start: u64, end: u64, write: bool) -> bool {
-        start >= self.base && end <= self.end_for(write) && start < end && (self.writable || !write)
+        start >= self.base && end <= self.end_for(write) && start < end
     }
 
-    /// Whether checks report an allowed read: one that leaves the allocation, unless it is a scalar load that the
+    /// Whether checks report an allowed access: one that leaves the allocation, unless it is a scalar load that the
     /// compiler may have widened. LLVM widens a load if the added bytes lie in the same aligned block as the needed
     /// ones (`SITargetLowering::widenLoad` and `AMDGPUTargetLowering::WidenOrSplitVectorLoad`; the longest load has 64
     /// bytes).
     #[inline]
-    pub fn is_left_by(&self, start: u64, end: u64, scalar: bool) -> bool {
-        let last = match scalar {
+    pub fn is_left_by(&self, start: u64, end: u64, may_be_widened: bool) -> bool {
+        let last = match may_be_widened {
             true => self.allocated.next_multiple_of(64),
             false => self.allocated,
         };
@@ -116,7 +131,7 @@ impl Reach {
         let end = self.end_for(write);
         let highest = end.checked_sub(base)?.checked_sub(u64::from(bytes))?;
         let lowest = u32::try_from(self.base.saturating_sub(base)).ok()?;
-        (self.writable || !write).then_some((lowest, highest.min(u64::from(u32::MAX)) as u32))
+        Some((lowest, highest.min(u64::from(u32::MAX)) as u32))
     }
 }
 
@@ -129,8 +144,8 @@ mod tests {
         let reach = Reach {
             base: 0x1_0000_0100,
             end: 0x1_0000_0200,
+            writable_end: 0x1_0000_0180,
             allocated: 0x1_0000_0180,
-            writable: true,
             fine_grained: false,
         };
         assert_eq!(reach.offsets(0x1_0000_0000, 4, false), Some((0x100, 0x1fc)));
@@ -141,15 +156,15 @@ mod tests {
         assert_eq!(reach.offsets(0xff, 4, false), None, "over 4 GiB away");
         assert_eq!(reach.offsets(u64::MAX, 4, false), None);
         let read_only = Reach {
-            writable: false,
+            writable_end: 0,
             ..reach
         };
         assert_eq!(read_only.offsets(0x1_0000_0000, 4, true), None);
         let large = Reach {
             base: 0x100,
             end: 0x3_0000_0000,
+            writable_end: 0x3_0000_0000,
             allocated: 0x3_0000_0000,
-            writable: true,
             fine_grained: false,
         };
         assert_eq!(large.offsets(0, 16, true), Some((0x100, u32::MAX)));
@@ -161,12 +176,12 @@ mod tests {
         let reach = Reach {
             base: 0x100,
             end: 0x1100,
+            writable_end: 0x1100,
             allocated: 0x100 + 76,
-            writable: true,
             fine_grained: false,
         };
         let leaves =
-            |from: u64, to: u64, scalar| reach.is_left_by(0x100 + from, 0x100 + to, scalar);
+            |from: u64, to: u64, widened| reach.is_left_by(0x100 + from, 0x100 + to, widened);
         assert!(!leaves(0, 76, false) && leaves(72, 77, false) && leaves(76, 80, false));
         assert!(!leaves(64, 80, true) && !leaves(72, 128, true));
         assert!(leaves(72, 132, true) && leaves(76, 80, true));

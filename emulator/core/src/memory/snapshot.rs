@@ -2,7 +2,7 @@
 
 use super::{AllocationInfo, AllocationKind, DeviceMemory};
 
-/// The contents of all allocations that kernels may write and that outlive a launch.
+/// The contents of all allocations that kernels may write and that outlive a launch, to the end of their last page.
 pub struct Snapshot(Vec<(AllocationInfo, Vec<u8>)>);
 
 impl DeviceMemory {
@@ -16,8 +16,9 @@ impl DeviceMemory {
         Snapshot(
             allocations
                 .filter_map(|info| {
-                    let mut bytes = vec![0; info.bytes];
-                    self.read(info.base, &mut bytes).ok()?;
+                    let block = self.block(info.base, info.bytes).ok()?.block;
+                    let mut bytes = vec![0; block.padded_bytes()];
+                    block.read(0, &mut bytes);
                     Some((*info, bytes))
                 })
                 .collect(),
@@ -28,7 +29,10 @@ impl DeviceMemory {
     pub fn restore(&self, snapshot: &Snapshot) {
         for (info, bytes) in &snapshot.0 {
             // An allocation that was freed in the meantime is skipped.
-            let _ = self.put(info.base, bytes);
+            if let Ok(place) = self.block_to_write(info.base, info.bytes) {
+                let end = bytes.len().min(place.block.padded_bytes());
+                place.block.write(0, &bytes[..end]);
+            }
         }
     }
 }
@@ -46,5 +50,27 @@ impl Snapshot {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::PADDING;
+
+    #[test]
+    fn the_rest_of_a_page_is_restored_too() {
+        let memory = DeviceMemory::new(1 << 20);
+        let base = memory.allocate(12, AllocationKind::Device).expect("room");
+        let before = memory.snapshot();
+        let block = memory.block(base, 12).expect("it is allocated").block;
+        block.write(8, &[1; 8]);
+        let difference = memory.snapshot().difference(&before);
+        assert!(difference.is_some_and(|text| text.starts_with("8 bytes of the device")));
+        memory.restore(&before);
+        let mut bytes = [0; 8];
+        block.read(8, &mut bytes);
+        assert_eq!(bytes[4..], [PADDING; 4]);
+        assert_eq!(memory.snapshot().difference(&before), None);
     }
 }

@@ -5,15 +5,16 @@
 //!
 //! Kernels may access memory as far as a GPU lets them:
 //!
-//! - Reads may extend to the end of the allocation's last page of 4 KiB, counted from the allocation's first address.
-//!   (For memory of `hipHostRegister`, the host's 4 KiB pages count.) So loads that a compiler has widened, or that
-//!   read a whole block of 64 bytes, succeed. Bytes past the end of an allocation always read as 0x5a; past the end of
-//!   registered memory, as the program's own bytes.
-//! - A read past that page, and a write or atomic operation that leaves the allocation by any byte, ends the launch.
-//!   The call that waits for it returns `hipErrorIllegalAddress`; the message names the kernel, instruction, lane and
-//!   nearest allocation. Host copies and memsets that leave an allocation are rejected.
-//! - With `FERROWAVE_CHECK=memory`, and under `ferrowave check`, a read that leaves an allocation but not its page is a
-//!   finding, and the launch continues. A scalar load is not a finding if it starts in the allocation and ends in the
+//! - Accesses may extend to the end of the allocation's last page of 4 KiB, counted from the allocation's first address.
+//!   So loads that a compiler has widened, or that read a whole block of 64 bytes, succeed. Bytes past the end of an
+//!   allocation are 0x5a until a kernel writes them.
+//! - For memory of `hipHostRegister`, the host's 4 KiB pages count, and only for reads: past its end lie other bytes of
+//!   the program.
+//! - An access past that page ends the launch. The call that waits for it returns `hipErrorIllegalAddress`; the message
+//!   names the kernel, instruction, lane and nearest allocation. Host copies and memsets that leave an allocation are
+//!   rejected.
+//! - With `FERROWAVE_CHECK=memory`, and under `ferrowave check`, an access that leaves an allocation but not its page is
+//!   a finding, and the launch continues. A scalar load is not a finding if it starts in the allocation and ends in the
 //!   aligned block of 64 bytes that holds the allocation's end: LLVM widens loads up to there.
 //!
 //! Programs are compiled at run time with AMD's `libamd_comgr.so`, if it can be loaded. ROCm has these functions in

@@ -112,8 +112,14 @@ pub(crate) fn set_fine_grained(base: u64, owner: &Arc<Device>, fine_grained: boo
 /// Registers memory of one device with all others, or on an error with none.
 pub(crate) fn lend(base: u64, bytes: usize, owner: &Arc<Device>) -> Result<(), MemoryError> {
     let others = others(owner);
+    let info = owner.memory.find(base);
+    let is_allocated = info.is_some_and(|info| info.kind == AllocationKind::Host);
     for (index, other) in others.iter().enumerate() {
-        if let Err(error) = other.memory.register(base, bytes) {
+        let registered = match is_allocated {
+            true => other.memory.register_shared(base, bytes),
+            false => other.memory.register(base, bytes),
+        };
+        if let Err(error) = registered {
             for other in &others[..index] {
                 let _ = other.memory.free(base);
             }

@@ -123,13 +123,18 @@ fn a_callback_hears_of_its_streams_failure_and_must_not_wait() {
     }
     let _device = TestDevice::new(Gpu::Gfx942);
     let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
-    let small = allocate(4);
+    let last_word = allocate(4096).wrapping_byte_add(4092);
     let stream = stream();
     let callback = Some(hear as unsafe extern "C" fn(hipStream_t, hipError_t, *mut c_void));
     // SAFETY: HIP checks the handles; the callback does not use its data.
     unsafe {
         succeeds(hipStreamAddCallback(stream, callback, ptr::null_mut(), 0));
-        succeeds(add(function, 1, &add_arguments(small, small, 1), stream));
+        succeeds(add(
+            function,
+            1,
+            &add_arguments(last_word, last_word, 1),
+            stream,
+        ));
         succeeds(hipStreamAddCallback(stream, callback, ptr::null_mut(), 0));
         let illegal = hipError_t::hipErrorIllegalAddress;
         assert_eq!(hipStreamSynchronize(stream), illegal);

@@ -603,9 +603,9 @@ fn scalar_loads() {
     }
 }
 
-/// Memory past an allocation can be read up to the end of its page, and cannot be written.
+/// Memory past an allocation can be read and written up to the end of its page.
 #[test]
-fn reads_behind_an_allocation_end_with_its_page() {
+fn accesses_behind_an_allocation_end_with_its_page() {
     const LAST: u64 = 4096;
     let lines = [
         ("global_load_dwordx4 v[8:11], v[0:1], off", 16_u64, false),
@@ -628,14 +628,14 @@ fn reads_behind_an_allocation_end_with_its_page() {
         ("buffer_atomic_add v8, v2, s[12:15], 0 offen", 4, true),
     ];
     let bench = Bench::new(Gpu::Gfx90a, &lines.map(|line| line.0));
-    let memory = DeviceMemory::new(1 << 20);
-    let base = memory.allocate(12, AllocationKind::Device).unwrap();
     let data: [u8; 12] = std::array::from_fn(|byte| 7 * byte as u8 + 1);
-    memory.write(base, &data).unwrap();
-    let view = memory.view();
     let byte = |at: u64| *data.get(at as usize).unwrap_or(&PADDING);
     for level in bench.levels() {
         for (index, (text, bytes, write)) in lines.into_iter().enumerate() {
+            let memory = DeviceMemory::new(1 << 20);
+            let base = memory.allocate(12, AllocationKind::Device).unwrap();
+            memory.write(base, &data).unwrap();
+            let view = memory.view();
             let is_scalar = text.starts_with("s_");
             // One lane accesses `at`; all others are at the start or inactive.
             let run = |at: u64, exec: u64| {
@@ -683,7 +683,7 @@ fn reads_behind_an_allocation_end_with_its_page() {
                         continue;
                     }
                     let at = if is_scalar { at & !3 } else { at };
-                    let expected = match at + bytes <= if write { 12 } else { LAST } {
+                    let expected = match at + bytes <= LAST {
                         true => Ok((at..at + bytes).map(byte).collect::<Vec<u8>>()),
                         false => Err(fault(at)),
                     };
@@ -695,5 +695,37 @@ fn reads_behind_an_allocation_end_with_its_page() {
                 }
             }
         }
+    }
+}
+
+/// What is written behind an allocation can be read again, and the host does not see it.
+#[test]
+fn what_is_written_behind_an_allocation_stays() {
+    let lines = [
+        "global_store_dword v2, v8, s[8:9] offset:12",
+        "global_atomic_add v2, v8, s[8:9] offset:12",
+        "global_load_dwordx3 v[4:6], v2, s[8:9] offset:8",
+    ];
+    let bench = Bench::new(Gpu::Gfx90a, &lines);
+    let memory = DeviceMemory::new(1 << 20);
+    let base = memory.allocate(12, AllocationKind::Device).unwrap();
+    let view = memory.view();
+    for level in bench.levels() {
+        let mut wave = wave();
+        wave.exec = 1;
+        set_addresses(&mut wave, base, &[0; 64]);
+        wave.lanes_mut(8).as_mut_array()[0] = 5;
+        memory.write(base, &[1; 12]).unwrap();
+        for line in 0..lines.len() {
+            bench
+                .step_with(level, line, &mut wave, &view, &mut [])
+                .unwrap();
+        }
+        let read = [4, 5, 6].map(|register| wave.lanes(register).as_array()[0]);
+        let padding = u32::from_le_bytes([PADDING; 4]);
+        assert_eq!(read, [0x0101_0101, 10, padding]);
+        let mut own = [0; 12];
+        memory.read(base, &mut own).unwrap();
+        assert_eq!(own, [1; 12]);
     }
 }
