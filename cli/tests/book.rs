@@ -180,7 +180,7 @@ fn the_reference_has_the_commands_of_the_help() {
 fn variables(text: &str) -> BTreeSet<&str> {
     let is_name = |letter: char| letter.is_ascii_uppercase() || letter == '_';
     text.split(|letter| !is_name(letter))
-        .filter(|word| word.starts_with("FERROWAVE_"))
+        .filter(|word| word.starts_with("FERROWAVE_") || word.starts_with("HSA_"))
         .collect()
 }
 

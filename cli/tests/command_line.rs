@@ -472,7 +472,10 @@ fn launches_can_be_limited() {
 fn variables_are_in_the_help() {
     let table = include_str!("../../docs/emulator.md");
     let variables = table.split('`').filter(|name| {
-        name.starts_with("FERROWAVE_") && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+        ["FERROWAVE_", "HSA_"]
+            .iter()
+            .any(|start| name.starts_with(start))
+            && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
     });
     let help = String::from_utf8(ferrowave(&["--help"]).stdout).unwrap();
     let mut count = 0;

@@ -21,6 +21,7 @@ Environment:
   FERROWAVE_DEVICE             the device where --device names none: auto, hip:0, emulator:gfx90a, MI300X
   FERROWAVE_TIMEOUT            ends each launch on the emulator that takes longer: 30, 1.5s, 2m
   FERROWAVE_INSTRUCTION_LIMIT  ends each launch on the emulator that runs more wave-instructions
+  HSA_XNACK                    1 lets kernels on emulated gfx90a, gfx942 and gfx950 reach all memory of the program
   FERROWAVE_MATRIX             how the emulator's matrix instructions add: exact (the default) or fast
   FERROWAVE_HIP_LIBRARY        the HIP library to load
   FERROWAVE_TRACE              writes HIP calls and the work of streams: api, launches, a file, with commas between

@@ -13,7 +13,7 @@ use ferrowave_hip_abi::{
 
 use super::{
     error::{Failure, is_absent},
-    list::{has_room, list},
+    list::{has_room, is_mapped, list},
     objects::{
         allocation::set_fine_grained,
         owner::{AddressOwner, owner_of},
@@ -28,6 +28,7 @@ struct Known {
     range: Range<u64>,
     /// Where the allocation begins.
     base: u64,
+    /// Whether the driver keeps advice about it: managed memory, and the program's own if kernels reach that.
     is_managed: bool,
 }
 
@@ -37,7 +38,20 @@ impl Known {
         let start = address.addr() as u64;
         let found = match owner_of(start)? {
             AddressOwner::Device(device, _) => device.memory.find(start).map(|info| (device, info)),
-            AddressOwner::Host => None,
+            AddressOwner::Host => {
+                let device = Runtime::get().retries_faults()?;
+                if let Some(device) =
+                    device.filter(|_| bytes > 0 && is_mapped(address.addr(), bytes))
+                {
+                    return Ok(Known {
+                        range: start..start + bytes as u64,
+                        base: start,
+                        is_managed: true,
+                        device,
+                    });
+                }
+                None
+            }
         };
         match found {
             Some((device, info)) if bytes > 0 && bytes as u64 <= info.end() - start => {

@@ -521,6 +521,14 @@ pub(super) unsafe fn hipStreamAttachMemAsync(
             "memory cannot be attached to the default stream alone",
         ));
     }
+    // The program's own memory, a part of any length.
+    if bytes > 0
+        && is_mapped(address.addr(), bytes)
+        && Runtime::get().retries_faults()?.is_some()
+        && matches!(owner_of(address.addr() as u64)?, AddressOwner::Host)
+    {
+        return Ok(());
+    }
     let is_managed = |by: &MadeBy| matches!(by, MadeBy::Managed);
     let (device, _) = find(address, is_managed, "hipMallocManaged")?;
     let all = device.memory.find(address.addr() as u64);

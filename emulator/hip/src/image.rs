@@ -19,7 +19,7 @@ use ferrowave_hip_abi::hipError_t;
 
 use super::{
     error::{Failure, present},
-    runtime::{Device, XNACK},
+    runtime::Device,
 };
 
 /// Length of an ELF header.
@@ -93,7 +93,7 @@ impl Image {
         if magic == *b"\x7fELF" {
             return self.read(0, self.elf_bytes()?);
         }
-        match Bundle::find(part, device.row.gpu, XNACK, device.has_sramecc())? {
+        match Bundle::find(part, device.row.gpu, device.xnack, device.has_sramecc())? {
             Found::At(place) => self.read(place.start, place.end - place.start),
             Found::Unpacked(bytes) => Ok(bytes.into()),
             Found::Nothing(names) => Err(Failure::new(

@@ -135,6 +135,7 @@ impl Device {
             managedMemory: 1,
             concurrentManagedAccess: 1,
             directManagedMemAccessFromHost: 1,
+            pageableMemoryAccess: c_int::from(self.xnack),
             canUseHostPointerForRegisteredMem: 1,
             hostRegisterSupported: 1,
             memoryPoolsSupported: 1,

@@ -294,7 +294,7 @@ fn check_each_lane<const C: usize>(
     let mut lanes = 0_u64;
     access.each(|lane, address| {
         let end = address.wrapping_add(u64::from(bytes));
-        if !c.memory.reach(address).covers(address, end, write) {
+        if !c.memory.allows(address, end, write) {
             lanes |= 1 << lane;
         }
     });

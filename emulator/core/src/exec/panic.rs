@@ -120,11 +120,11 @@ impl Memory<'_> {
         } else {
             address
         };
-        let reach = self.c.memory.reach(address);
         let end = address.checked_add(1)?;
-        // SAFETY: the reach covers the byte.
-        reach
-            .covers(address, end, false)
+        let memory = self.c.memory;
+        // SAFETY: the byte may be read.
+        memory
+            .allows(address, end, false)
             .then(|| unsafe { self.c.moves.read::<u8>(address) })
     }
 

@@ -104,7 +104,7 @@ fn scratch_address<const C: usize>(w: &Wave<C>, o: &Operation) -> u64 {
 fn check(c: &mut Context<'_>, address: u64, bytes: u32, write: bool) -> Flow {
     c.stored |= write;
     let end = address.wrapping_add(u64::from(bytes));
-    if c.memory.reach(address).covers(address, end, write) {
+    if c.memory.allows(address, end, write) {
         if c.watched {
             record_scalar(c, write, bytes, address);
         }

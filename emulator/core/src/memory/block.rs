@@ -8,7 +8,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::{PADDING, PAGE_BYTES, RED_ZONE_BYTES, own_pages::OwnPages, shared};
+use super::{PADDING, PAGE_BYTES, RED_ZONE_BYTES, host, own_pages::OwnPages, shared};
 
 /// Alignment of what `hipMalloc` returns.
 pub(super) const ALIGNMENT: usize = 256;
@@ -81,7 +81,12 @@ impl Block {
             let end = start.as_ptr().add(front + bytes);
             end.write_bytes(PADDING, pages - bytes);
         }
-        start.expose_provenance();
+        let address = start.expose_provenance().get() as u64;
+        let all = match source {
+            Source::Pages(_) => layout.size().next_multiple_of(PAGE_BYTES),
+            _ => layout.size(),
+        };
+        host::take(address, all);
         Some(Block {
             start,
             layout,
@@ -195,6 +200,9 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
+        if !matches!(self.source, Source::Lent) {
+            host::give_back(self.extent().0);
+        }
         if matches!(self.source, Source::Heap) {
             // SAFETY: `new` allocated it with this layout.
             unsafe { dealloc(self.start.as_ptr(), self.layout) }

@@ -4,7 +4,8 @@
 use std::{ffi::c_int, fs::File, io, ops::Range, sync::Arc};
 
 use super::{
-    Allocation, AllocationInfo, AllocationKind, DeviceMemory, MemoryError, Reach, block::Block, os,
+    Allocation, AllocationInfo, AllocationKind, DeviceMemory, MemoryError, Reach, block::Block,
+    host, os,
 };
 
 /// Physical memory of a device. It exists until it is dropped here, in other processes, and nowhere mapped.
@@ -127,6 +128,7 @@ impl Addresses {
     /// these addresses are free.
     pub fn reserve(bytes: usize, alignment: usize, wanted: u64) -> io::Result<Self> {
         let start = os::reserve(bytes, alignment, wanted)?;
+        host::take(start, bytes);
         Ok(Addresses { start, bytes })
     }
 
@@ -163,6 +165,7 @@ impl Addresses {
 
 impl Drop for Addresses {
     fn drop(&mut self) {
+        host::give_back(self.start);
         // SAFETY: the addresses were reserved by `reserve`.
         unsafe { os::free(self.start, self.bytes) }
     }

@@ -6,6 +6,7 @@
 
 mod block;
 mod heap;
+mod host;
 mod mapping;
 mod os;
 mod own_pages;
@@ -25,6 +26,7 @@ use std::{
 
 use block::Block;
 use heap::Heap;
+use host::HostMemory;
 pub use mapping::{Addresses, Mapped, Physical, Shared};
 pub use peers::Group;
 use peers::Peers;
@@ -242,6 +244,8 @@ pub struct DeviceMemory {
     capacity: u64,
     /// Whether it tracks which bytes were written, and keeps the addresses of freed allocations.
     accounts: bool,
+    /// Whether kernels reach the program's own memory.
+    reaches_host: bool,
     state: Mutex<State>,
     /// Made when a kernel that uses it is first launched.
     heap: Mutex<Option<Heap>>,
@@ -264,6 +268,7 @@ impl DeviceMemory {
         DeviceMemory {
             capacity: capacity_bytes,
             accounts: false,
+            reaches_host: false,
             state: Mutex::default(),
             heap: Mutex::default(),
             peers: Peers::default(),
@@ -276,6 +281,15 @@ impl DeviceMemory {
         DeviceMemory {
             accounts: true,
             ..Self::new(capacity_bytes)
+        }
+    }
+
+    /// The same memory of a device that retries page faults: kernels also reach what the process has mapped (on Linux),
+    /// which must stay mapped while they access it.
+    pub fn reaching_host(self) -> Self {
+        DeviceMemory {
+            reaches_host: true,
+            ..self
         }
     }
 
@@ -484,8 +498,11 @@ impl DeviceMemory {
     /// The current allocations, and those of peers that kernels can access ([`Self::enable_peer`],
     /// [`Self::enable_group`]).
     pub fn view(&self) -> Arc<View> {
-        let own = self.own_view();
-        self.peers.join(own)
+        let view = self.peers.join(self.own_view());
+        if let Some(host) = &view.host {
+            host.forget();
+        }
+        view
     }
 
     /// The current allocations of this device.
@@ -506,12 +523,13 @@ impl DeviceMemory {
         }
         reaches.sort_by_key(|reach| reach.base);
         let view = Arc::new(View {
-            has_fine_grained: reaches.iter().any(Reach::is_fine_grained),
+            has_fine_grained: self.reaches_host || reaches.iter().any(Reach::is_fine_grained),
             reaches,
             infos,
             written,
             groups,
             freed: state.freed.iter().map(|(info, _)| *info).collect(),
+            host: self.reaches_host.then(HostMemory::default),
             _alive: alive,
             _peers: Vec::new(),
         });

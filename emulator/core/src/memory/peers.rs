@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use super::{AllocationKind, DeviceMemory, Reach, View};
+use super::{AllocationKind, DeviceMemory, Reach, View, host::HostMemory};
 
 /// Allocations of a device to which another one can have access without the rest of the memory: those of a memory pool.
 #[derive(Debug, Default)]
@@ -115,12 +115,13 @@ impl Peers {
         let (infos, written) = places.into_iter().unzip();
         let freed = own.freed.clone();
         Arc::new(View {
-            has_fine_grained: reaches.iter().any(Reach::is_fine_grained),
+            has_fine_grained: own.host.is_some() || reaches.iter().any(Reach::is_fine_grained),
             reaches,
             infos,
             written,
             groups: Vec::new(),
             freed,
+            host: own.host.as_ref().map(|_| HostMemory::default()),
             _alive: Vec::new(),
             _peers: peers
                 .into_iter()

@@ -59,6 +59,18 @@ impl Reach {
         }
     }
 
+    /// A range of the program's memory, which is fine-grained: the driver's default (`svm_range_set_default_attributes`
+    /// of amdkfd).
+    pub(super) fn of_program(base: u64, end: u64, writable: bool) -> Reach {
+        Reach {
+            base,
+            end,
+            writable_end: if writable { end } else { 0 },
+            allocated: end,
+            fine_grained: true,
+        }
+    }
+
     /// The ranges of parts of an allocation: offset, length, and whether they are writable. Each goes to the end of its
     /// last page, or to the start of the next part.
     pub(super) fn parts(info: &AllocationInfo, parts: &[(usize, usize, bool)]) -> Vec<Reach> {

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{AllocationInfo, Group, Reach, Written, block::Block};
+use super::{AllocationInfo, Group, Reach, Written, block::Block, host::HostMemory};
 
 /// The allocations that existed at one moment.
 pub struct View {
@@ -14,6 +14,8 @@ pub struct View {
     /// For each allocation its group. Only a device's own view has them.
     pub(super) groups: Vec<Option<Arc<Group>>>,
     pub(super) freed: Vec<AllocationInfo>,
+    /// The program's own memory, if kernels reach it.
+    pub(super) host: Option<HostMemory>,
     pub(super) _alive: Vec<Arc<Block>>,
     /// Keeps the peers' allocations alive, which are among these.
     pub(super) _peers: Vec<Arc<View>>,
@@ -25,8 +27,18 @@ impl View {
         let after = self.reaches.partition_point(|reach| reach.base <= address);
         match after.checked_sub(1).map(|index| self.reaches[index]) {
             Some(reach) if address < reach.end => reach,
-            _ => Reach::NOTHING,
+            _ => match &self.host {
+                Some(host) => host.reach(address),
+                None => Reach::NOTHING,
+            },
         }
+    }
+
+    /// Whether an access is allowed.
+    pub(crate) fn allows(&self, address: u64, end: u64, write: bool) -> bool {
+        let covers = |reach: Reach| reach.covers(address, end, write);
+        covers(self.reach(address))
+            || matches!(&self.host, Some(host) if covers(host.reach_now(address)))
     }
 
     /// Whether some memory is fine-grained.
@@ -62,6 +74,16 @@ impl View {
 
     /// A description of an access relative to the allocations.
     pub fn place(&self, address: u64, bytes: u32) -> String {
+        if let Some(host) = &self.host
+            && !self.holds(address, 1)
+            && let reach = host.reach_now(address)
+            && reach.covers(address, address.saturating_add(1), false)
+        {
+            return match reach.is_writable() {
+                true => "in the program's own memory".to_owned(),
+                false => "in memory that the program has mapped for reading only".to_owned(),
+            };
+        }
         if let Some(info) = self.freed(address) {
             let at = address - info.base;
             return format!("at byte {at} of {info}, which was freed");

@@ -13,6 +13,7 @@
 //! - An access past that page ends the launch. The call that waits for it returns `hipErrorIllegalAddress`; the message
 //!   names the kernel, instruction, lane and nearest allocation. Host copies and memsets that leave an allocation are
 //!   rejected.
+//! - With `HSA_XNACK=1`, kernels on GPUs that retry page faults also reach all memory that the process has mapped.
 //! - With `FERROWAVE_CHECK=memory`, and under `ferrowave check`, an access that leaves an allocation but not its page is
 //!   a finding, and the launch continues. A scalar load is not a finding if it starts in the allocation and ends in the
 //!   aligned block of 64 bytes that holds the allocation's end: LLVM widens loads up to there.

@@ -14,7 +14,7 @@ use crate::{
     error::Failure,
     handles::Handles,
     image::Image,
-    runtime::{Device, XNACK, allocations::MadeBy},
+    runtime::{Device, allocations::MadeBy},
 };
 use ferrowave_emulator::exec::SimdLevel;
 use ferrowave_emulator::program::{Kernel, LoadError, Program};
@@ -136,7 +136,7 @@ impl Module {
         let level = SimdLevel::detect();
         let program = Program::load(&object, device.row.gpu, &device.memory, level)?;
         let Target { xnack, sramecc, .. } = program.object().target();
-        if !xnack.allows(XNACK) || !sramecc.allows(device.has_sramecc()) {
+        if !xnack.allows(device.xnack) || !sramecc.allows(device.has_sramecc()) {
             return Err(Failure::new(
                 hipError_t::hipErrorNoBinaryForGpu,
                 format_args!(

@@ -8,6 +8,7 @@ use super::owner::{AddressOwner, owner_of};
 use crate::{
     error::{Failure, present},
     list::has_room,
+    runtime::Runtime,
 };
 
 /// Size of the pieces copied between devices, in bytes.
@@ -187,7 +188,7 @@ impl Transfer {
         extent: Extent,
         kind: hipMemcpyKind,
     ) -> Result<Self, Failure> {
-        let (from_device, to_device) = sides(kind)?;
+        let (mut from_device, mut to_device) = sides(kind)?;
         let mut transfer = Transfer {
             to,
             from,
@@ -200,6 +201,15 @@ impl Transfer {
         if extent.is_empty() {
             transfer.extent = Extent::bytes(0);
             return Ok(transfer);
+        }
+        // Kernels reach both sides then, and CLR copies them whatever the kind (`IsHtoHMemcpyValid`).
+        if (from_device || to_device) && Runtime::get().retries_faults()?.is_some() {
+            let of_host = |side: Side| {
+                owner_of(side.address).map(|owner| matches!(owner, AddressOwner::Host))
+            };
+            if of_host(to)? && of_host(from)? {
+                (from_device, to_device) = (false, false);
+            }
         }
         let target = to.check(extent, to_device, "copy's target")?;
         let source = from.check(extent, from_device, "copy's source")?;

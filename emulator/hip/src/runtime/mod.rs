@@ -44,6 +44,9 @@ use ferrowave_emulator::memory::DeviceMemory;
 /// separated by commas. The default is one gfx942, also for `auto` and `hip:N`, which only select the library.
 pub const DEVICE_VARIABLE: &str = "FERROWAVE_DEVICE";
 
+/// Environment variable of ROCm: 1 if kernels reach all memory of the program, on GPUs that can retry page faults.
+const XNACK_VARIABLE: &str = "HSA_XNACK";
+
 /// The GPU if the environment does not name one.
 const DEFAULT_GPU: Gpu = Gpu::Gfx942;
 
@@ -132,10 +135,21 @@ pub(crate) struct Device {
     /// Whether failures are also printed to standard error. HIP's codes say little, and a program that did not add its
     /// devices itself does not know `last_error_detail`.
     pub(crate) is_loud: bool,
+    /// Whether it retries accesses after page faults, so that kernels reach all memory of the program.
+    pub(crate) xnack: bool,
 }
 
-/// Whether memory accesses are retried after page faults; by default they are not.
-pub(crate) const XNACK: bool = false;
+/// Whether the program asks for page faults that are retried (ROCr's `flag.h`).
+fn asks_for_retries() -> bool {
+    env::var_os(XNACK_VARIABLE).is_some_and(|value| value == "1")
+}
+
+/// Whether a GPU retries page faults if a process asks for it. Not gfx908: Linux's driver has retries on or off for all
+/// processes there (`KFD_SUPPORT_XNACK_PER_PROCESS`), and by default off (`amdgpu_gmc_noretry_set`).
+fn can_retry(gpu: Gpu) -> bool {
+    // Without the list of mappings, no address of the program is known.
+    cfg!(target_os = "linux") && matches!(gpu, Gpu::Gfx90a | Gpu::Gfx942 | Gpu::Gfx950)
+}
 
 impl Device {
     /// LLVM's target ID with this device's features.
@@ -146,7 +160,7 @@ impl Device {
                 "{}:sramecc{}:xnack{}",
                 self.row.gpu,
                 sign(self.has_sramecc()),
-                sign(XNACK)
+                sign(self.xnack)
             ),
             // It has neither feature.
             Family::Rdna => self.row.gpu.to_string(),
@@ -187,11 +201,12 @@ pub fn add_device(config: DeviceConfig) -> c_int {
     let mut devices = RUNTIME.devices_mut();
     devices.known = true;
     devices.misnamed = None;
-    devices.add(config, false)
+    let xnack = asks_for_retries() && can_retry(config.gpu);
+    devices.add(config, false, xnack)
 }
 
 impl Devices {
-    fn add(&mut self, config: DeviceConfig, is_loud: bool) -> c_int {
+    fn add(&mut self, config: DeviceConfig, is_loud: bool, xnack: bool) -> c_int {
         let free = self.list.iter().position(Option::is_none);
         let index = free.unwrap_or(self.list.len());
         // Memory runs out long before ordinals do.
@@ -201,6 +216,11 @@ impl Devices {
         let memory = match check::needs_account() {
             true => DeviceMemory::with_account(memory_bytes),
             false => DeviceMemory::new(memory_bytes),
+        };
+        let memory = if xnack {
+            memory.reaching_host()
+        } else {
+            memory
         };
         let device = Some(Arc::new(Device {
             ordinal,
@@ -223,6 +243,7 @@ impl Devices {
             stack_limit: AtomicUsize::new(1024),
             heap_limit: AtomicUsize::new(8 << 20),
             is_loud,
+            xnack,
         }));
         match self.list.get_mut(index) {
             Some(place) => *place = device,
@@ -238,9 +259,14 @@ impl Devices {
             return;
         }
         match environment_configs() {
-            Ok(configs) => configs.into_iter().for_each(|config| {
-                self.add(config, true);
-            }),
+            Ok(configs) => {
+                // One GPU that cannot retry keeps the process from it (`kfd_process_xnack_mode` of Linux's driver).
+                let xnack =
+                    asks_for_retries() && configs.iter().all(|config| can_retry(config.gpu));
+                for config in configs {
+                    self.add(config, true, xnack);
+                }
+            }
             Err(failure) => self.misnamed = Some(failure),
         }
     }
@@ -318,6 +344,12 @@ impl Runtime {
                 .and_then(|index| devices.get(index).cloned().flatten())
                 .ok_or_else(|| no_such_device(ordinal, devices.len()))
         })?
+    }
+
+    /// The first device, if it retries page faults: CLR asks it where no device is named.
+    pub(crate) fn retries_faults(&self) -> Result<Option<Arc<Device>>, Failure> {
+        self.with_devices(|devices| devices.iter().flatten().next().cloned())
+            .map(|device| device.filter(|device| device.xnack))
     }
 
     /// The calling thread's current device.

@@ -14,6 +14,8 @@ mod mappings;
 mod memory;
 mod modules;
 mod nulls;
+#[cfg(target_os = "linux")]
+mod pageable;
 mod peers;
 mod places;
 mod random_calls;
@@ -113,11 +115,17 @@ fn output_of(child: &mut Command) -> String {
 /// Whether this process runs the test alone. If not, another one does so first.
 #[track_caller]
 fn alone(test: &str) -> bool {
+    alone_with(test, &[])
+}
+
+/// The same, with environment variables.
+#[track_caller]
+fn alone_with(test: &str, variables: &[(&str, &str)]) -> bool {
     const ALONE: &str = "FERROWAVE_TEST_ALONE";
     if env::var_os(ALONE).is_some() {
         return true;
     }
-    let said = output_of(child(test).env(ALONE, ""));
+    let said = output_of(child(test).env(ALONE, "").envs(variables.iter().copied()));
     assert!(said.contains("1 passed"), "{said}");
     false
 }
