@@ -59,6 +59,29 @@ impl Pool {
         self.access.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Lets another device access the memory.
+    pub(super) fn let_access(&self, device: &Arc<Device>, flags: hipMemAccessFlags) {
+        // The pool's own device always reads and writes.
+        if Arc::ptr_eq(device, &self.device) {
+            return;
+        }
+        // A GPU also writes what it can read.
+        self.memory.let_access(&device.memory);
+        let mut known = self.access();
+        known
+            .retain(|(other, _)| other.strong_count() > 0 && other.as_ptr() != Arc::as_ptr(device));
+        known.push((Arc::downgrade(device), flags));
+    }
+
+    /// The other devices that can access the memory.
+    pub(super) fn accesses(&self) -> Vec<(c_int, hipMemAccessFlags)> {
+        let access = self.access();
+        let known = access.iter();
+        known
+            .filter_map(|(device, flags)| Some((device.upgrade()?.ordinal, *flags)))
+            .collect()
+    }
+
     pub(super) fn settings(&self) -> [u64; 4] {
         self.memory
             .settings
@@ -371,17 +394,7 @@ pub(super) unsafe fn hipMemPoolSetAccess(
                 )));
             }
         }
-        // The pool's own device always reads and writes.
-        if Arc::ptr_eq(&device, &pool.device) {
-            continue;
-        }
-        // A GPU also writes what it can read.
-        pool.memory.let_access(&device.memory);
-        let mut known = pool.access();
-        known.retain(|(other, _)| {
-            other.strong_count() > 0 && other.as_ptr() != Arc::as_ptr(&device)
-        });
-        known.push((Arc::downgrade(&device), access.flags));
+        pool.let_access(&device, access.flags);
     }
     Ok(())
 }

@@ -7,7 +7,8 @@ use std::{
 };
 
 use ferrowave_hip_abi::{
-    hipError_t, hipMemAllocationHandleType as HandleType, hipMemPool_t, hipMemPoolPtrExportData,
+    hipError_t, hipMemAccessFlags, hipMemAllocationHandleType as HandleType, hipMemPool_t,
+    hipMemPoolPtrExportData,
 };
 
 use super::{
@@ -22,8 +23,9 @@ use ferrowave_emulator::memory::{Addresses, PAGE_BYTES, Physical};
 /// The first word of an allocation's data, and of a pool's page.
 const MARK: u64 = u64::from_le_bytes(*b"FW  pool");
 
-/// What a pool's file descriptor leads to: the mark and the settings.
-type Page = [AtomicU64; 5];
+/// What a pool's file descriptor leads to: the mark, the settings, and the devices that can access the memory, each with the
+/// kind of access in the upper half of its word; a word of 0 ends them.
+type Page = [AtomicU64; PAGE_BYTES / 8];
 
 /// Runs a function on the page of a pool, which is mapped meanwhile.
 fn with_page<T>(memory: &Physical, function: impl FnOnce(&Page) -> T) -> io::Result<T> {
@@ -67,9 +69,11 @@ pub(super) unsafe fn hipMemPoolExportToShareableHandle(
         )));
     }
     let memory = Physical::of_host(PAGE_BYTES).map_err(failed)?;
-    let [a, b, c, d] = pool.settings();
+    let devices = pool.accesses().into_iter();
+    let devices = devices.map(|(device, flags)| u64::from(flags.0) << 32 | device as u64);
+    let values = [MARK].into_iter().chain(pool.settings()).chain(devices);
     let write = |page: &Page| {
-        for (word, value) in page.iter().zip([MARK, a, b, c, d]) {
+        for (word, value) in page.iter().zip(values) {
             word.store(value, Ordering::Release);
         }
     };
@@ -101,8 +105,15 @@ pub(super) unsafe fn hipMemPoolImportFromShareableHandle(
         })
     });
     match words {
-        Ok([MARK, settings @ ..]) => {
-            pool.set(Pool::with(device, kind, settings).keep());
+        Ok([MARK, a, b, c, d, devices @ ..]) => {
+            let new = Pool::with(device, kind, [a, b, c, d]);
+            for word in devices.into_iter().take_while(|&word| word != 0) {
+                // This process may have fewer devices.
+                if let Ok(device) = Runtime::get().device(word as c_int) {
+                    new.let_access(&device, hipMemAccessFlags((word >> 32) as u32));
+                }
+            }
+            pool.set(new.keep());
             Ok(())
         }
         other => Err(Failure::new(

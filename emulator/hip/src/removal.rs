@@ -55,7 +55,8 @@ pub(super) unsafe fn ferrowaveRemoveDevice(ordinal: c_int) -> Result<(), Failure
     }
 }
 
-/// Waits for a device, frees the program's memory and streams on it, and clears its errors.
+/// Waits for a device, frees the program's memory and streams on it, and clears its errors. What it can access of other devices
+/// stays, as in CLR (`Device::Reset`).
 fn reset(device: &Arc<Device>) -> Result<(), Failure> {
     device.queues.wait_for_all()?;
     STREAMS.retain(|stream| !Arc::ptr_eq(&stream.device, device));
@@ -64,7 +65,6 @@ fn reset(device: &Arc<Device>) -> Result<(), Failure> {
     opened::forget(device);
     device.free_all();
     pool::release_all(device);
-    device.memory.disable_peers();
     device.faults.clear();
     Ok(())
 }

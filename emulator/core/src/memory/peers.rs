@@ -154,11 +154,6 @@ impl DeviceMemory {
             }
         });
     }
-
-    /// Disallows access to all peers.
-    pub fn disable_peers(&self) {
-        self.peers.list().clear();
-    }
 }
 
 #[cfg(test)]
@@ -238,8 +233,6 @@ mod tests {
         assert!(own.disable_peer(peer));
         assert_eq!([a, b, c].map(reaches), [true, false, false]);
         assert!(peer.view().reach(a).covers(a, a + 64, true));
-        own.disable_peers();
-        assert!(!reaches(a));
         assert_eq!(
             peer.set_group(1, &groups[0]),
             Err(MemoryError::NotAnAllocation { address: 1 })

@@ -169,6 +169,91 @@ fn kernels_reach_the_pools_that_peers_share_with_them() {
 }
 
 #[test]
+fn a_reset_device_still_reaches_the_pools_and_peers_that_it_reached() {
+    let [first, second] = [Gpu::Gfx942, Gpu::Gfx90a].map(TestDevice::new);
+    let properties = pool_properties(&first);
+    // SAFETY: the result pointers are valid; HIP checks the handles.
+    unsafe {
+        let pool: hipMemPool_t = result(|pool| hipMemPoolCreate(pool, &properties));
+        let read = hipMemAccessFlags::hipMemAccessFlagsProtRead;
+        let mut place = hipMemLocation {
+            id: second.0,
+            ..properties.location
+        };
+        let access = hipMemAccessDesc {
+            location: place,
+            flags: read,
+        };
+        succeeds(hipMemPoolSetAccess(pool, &access, 1));
+        second.make_current();
+        succeeds(hipDeviceEnablePeerAccess(first.0, 0));
+        succeeds(hipDeviceReset());
+        let flags = result(|flags| hipMemPoolGetAccess(flags, pool, &mut place));
+        assert_eq!(flags, read);
+        let already = hipError_t::hipErrorPeerAccessAlreadyEnabled;
+        fails(hipDeviceEnablePeerAccess(first.0, 0), already, "already");
+        succeeds(hipDeviceDisablePeerAccess(first.0));
+
+        first.make_current();
+        let data = result(|data| hipMallocFromPoolAsync(data, 256, pool, ptr::null_mut()));
+        second.make_current();
+        let function = kernel(load(code_object(Gpu::Gfx90a)), c"add");
+        let arguments = add_arguments(data, data, 1);
+        succeeds(add(function, 1, &arguments, ptr::null_mut()));
+        succeeds(hipDeviceSynchronize());
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_imported_pool_has_the_accesses_of_the_exported_one() {
+    let [first, second, third] = [Gpu::Gfx942, Gpu::Gfx90a, Gpu::Gfx90a].map(TestDevice::new);
+    let kind = hipMemAllocationHandleType::hipMemHandleTypePosixFileDescriptor;
+    let properties = hipMemPoolProps {
+        handleTypes: kind.0,
+        ..pool_properties(&first)
+    };
+    let place = |device: &TestDevice| hipMemLocation {
+        id: device.0,
+        ..properties.location
+    };
+    first.make_current();
+    // SAFETY: the result pointers are valid; HIP checks the handles.
+    unsafe {
+        let pool: hipMemPool_t = result(|pool| hipMemPoolCreate(pool, &properties));
+        let access = hipMemAccessDesc {
+            location: place(&second),
+            flags: hipMemAccessFlags::hipMemAccessFlagsProtRead,
+        };
+        succeeds(hipMemPoolSetAccess(pool, &access, 1));
+        let descriptor: c_int = result(|descriptor: *mut c_int| {
+            hipMemPoolExportToShareableHandle(descriptor.cast(), pool, kind, 0)
+        });
+        let imported: hipMemPool_t = result(|pool| {
+            let handle = ptr::without_provenance_mut(descriptor as usize);
+            hipMemPoolImportFromShareableHandle(pool, handle, kind, 0)
+        });
+        libc::close(descriptor);
+        let accesses = [&first, &second, &third].map(|device| {
+            let mut place = place(device);
+            result(|flags| hipMemPoolGetAccess(flags, imported, &mut place)).0
+        });
+        assert_eq!(accesses, [3, 1, 0]);
+        let data = result(|data| hipMallocFromPoolAsync(data, 256, imported, ptr::null_mut()));
+        for (device, expected) in [
+            (&second, hipError_t::hipSuccess),
+            (&third, hipError_t::hipErrorIllegalAddress),
+        ] {
+            device.make_current();
+            let function = kernel(load(code_object(Gpu::Gfx90a)), c"add");
+            let arguments = add_arguments(data, data, 1);
+            succeeds(add(function, 1, &arguments, ptr::null_mut()));
+            assert_eq!(hipDeviceSynchronize(), expected);
+        }
+    }
+}
+
+#[test]
 fn memory_is_copied_from_one_device_to_another() {
     let [first, second] = [Gpu::Gfx942, Gpu::Gfx908].map(TestDevice::new);
     first.make_current();
