@@ -88,8 +88,7 @@ impl Launches<'_> {
             // A part of a step that ends within a stage.
             k: plain.k + kernel.tile.k as u32 / 2 + within_stage,
             ..plain
-        })? - short
-            - one.more.step;
+        })? - self.cycles(self.plain(square, short_steps + 1))?;
         let overhanging = |steps| -> Result<f64, Failure> {
             self.cycles(Launch {
                 missing: unit,
