@@ -260,6 +260,25 @@ fn a_nan_scale_makes_its_row_or_column_nan() {
     }
 }
 
+/// Rows whose distance in bytes needs more than 24 bits are loaded element by element, and have scales all the same.
+#[test]
+fn scales_are_those_of_rows_far_apart() {
+    for bench in Bench::all() {
+        for types in [ElementTypes::MXFP8, ElementTypes::MXFP4] {
+            let Some(kernel) = bench.kernels().find(|kernel| kernel.types == types) else {
+                continue;
+            };
+            let request = Request {
+                types,
+                order_b: Order::ColumnMajor,
+                lda: Some(1 << 25),
+                ..Request::new(2, 3, 160)
+            };
+            bench.check(kernel, &Case::plain(request, 1));
+        }
+    }
+}
+
 /// Products by hand, with scales of 2, ½ and 2¹⁰.
 #[test]
 fn scales_are_of_32_elements_along_k() {

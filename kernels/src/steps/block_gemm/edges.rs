@@ -140,6 +140,7 @@ impl<C: Config> BlockGemm<C> {
                 } else {
                     Workgroup.wait();
                     self.store_elements(&source, k, end);
+                    self.store_scales(0, self.scales_within(k));
                     self.indices[0] = self.indices(k).load();
                 }
                 Workgroup.wait();
