@@ -358,7 +358,7 @@ const fn reach(variant: Variant) -> f64 {
         Variant::MfmaLds => 6.2,
         Variant::MfmaDoubleBuffered => 12.8,
         Variant::MfmaFragment => 13.9,
-        // Four waves load each element, and no cache is as fast as LDS.
+        // Waves share nothing of what they load, and no cache is as fast as LDS.
         Variant::DirectToVgpr => 15.0,
         Variant::RegisterTiled => 25.0,
         Variant::RegisterTiled8x8 => 32.0,
