@@ -175,16 +175,18 @@ pub(super) fn kernarg(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<Vec<
         .map(|argument| (argument.offset + argument.size) as usize)
         .max()
         .unwrap_or(0);
-    if config.kernarg.len() < explicit {
-        return Err(LaunchError::Arguments {
+    if config.kernarg.is_empty() && explicit > 0 {
+        return Err(LaunchError::NoArguments {
             kernel: kernel.name().to_owned(),
-            given: config.kernarg.len(),
             needed: explicit,
         });
     }
     let size = (metadata.kernarg_segment_size as usize).max(explicit);
     let mut bytes = vec![0; size];
-    bytes[..explicit].copy_from_slice(&config.kernarg[..explicit]);
+    // CLR reads each argument at its offset whatever the size of the caller's buffer is (`captureAndSet` in `kernel.cpp`), and
+    // rocBLAS passes less than some of its kernels declare. Here the rest is 0.
+    let given = config.kernarg.len().min(explicit);
+    bytes[..given].copy_from_slice(&config.kernarg[..given]);
     for argument in metadata
         .args
         .iter()

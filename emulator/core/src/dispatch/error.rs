@@ -60,13 +60,11 @@ pub enum LaunchError {
         /// The maximum.
         limit: u64,
     },
-    /// Fewer argument bytes than the kernel's explicit arguments need.
-    #[error("{given} bytes of arguments, but `{kernel}` takes {needed}")]
-    Arguments {
+    /// The kernel has explicit arguments, and none are given.
+    #[error("no arguments, but `{kernel}` takes {needed} bytes of them")]
+    NoArguments {
         /// The kernel.
         kernel: String,
-        /// Bytes given.
-        given: usize,
         /// Bytes needed.
         needed: usize,
     },

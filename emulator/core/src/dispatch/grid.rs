@@ -29,7 +29,8 @@ pub struct LaunchConfig<'a> {
     pub block: [u32; 3],
     /// LDS in addition to the kernel's static LDS, in bytes.
     pub dynamic_lds_bytes: u32,
-    /// The explicit arguments in the layout of the kernarg segment. The hidden ones are added.
+    /// The explicit arguments in the layout of the kernarg segment; those that are missing at the end are 0. The hidden ones are
+    /// added.
     pub kernarg: &'a [u8],
     /// Determines the order of workgroups, and of the turns of waves in a workgroup. With 0, they run in the order of
     /// their numbers.

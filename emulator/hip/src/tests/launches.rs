@@ -122,14 +122,28 @@ fn launches_that_cannot_be_are_refused() {
     );
     refused(
         Launch {
-            arguments: &arguments[..19],
+            arguments: &[],
             ..good()
         },
-        "19 bytes of arguments, but `add` takes 20",
+        "no arguments, but `add` takes 20 bytes of them",
     );
     assert_eq!(contents(data, 64), [0; 64]);
     succeeds(good().run());
     assert_eq!(contents(data, 64), [1; 64]);
+}
+
+/// As for a kernel of rocBLAS that declares more arguments than rocBLAS passes.
+#[test]
+fn arguments_that_a_buffer_lacks_are_0() {
+    let _device = TestDevice::new(Gpu::Gfx90a);
+    let function = kernel(load(code_object(Gpu::Gfx90a)), c"add");
+    let (out, source) = (buffer(&[7; 64]), buffer(&[5; 64]));
+    let arguments = add_arguments(out, source, 0x0302);
+    // Without the upper half of the last argument, and without all of it.
+    for (length, sum) in [(18, 0x0307), (17, 7), (16, 5)] {
+        succeeds(add_to_items(function, [64, 1], 64, &arguments[..length]));
+        assert_eq!(contents(out, 64), [sum; 64]);
+    }
 }
 
 /// Launches `add` with these work-items along x and y, in workgroups of `block`.
@@ -283,7 +297,7 @@ fn arguments_that_make_no_sense_are_refused() {
     fails(
         launch.run_with(null.cast(), null.cast()),
         invalid,
-        "0 bytes of arguments",
+        "no arguments, but `add` takes 20 bytes of them",
     );
     assert_eq!(contents(data, 64), [0; 64]);
 }
