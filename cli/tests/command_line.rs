@@ -541,6 +541,7 @@ fn invalid_variables_are_invalid_requests() {
         ("FERROWAVE_CHECK_SCHEDULE", "first"),
         ("FERROWAVE_TIMING", "MI1"),
         ("FERROWAVE_TIMING_PARAMETERS", "/nowhere/parameters.toml"),
+        ("FERROWAVE_TIMING_ESTIMATE", "maybe"),
     ];
     let device = device();
     let mut run = run(&device, &["--kernel", "naive"]);

@@ -198,7 +198,7 @@ fn a_programs_signal_is_passed_on() {
 fn scripts_run_and_options_become_variables() {
     let installed = Installed::new();
     let script = installed.path("print-settings");
-    fs::write(&script, "#!/bin/sh\necho \"$FERROWAVE_DEVICE|$FERROWAVE_CHECK|$FERROWAVE_TIMING|$FERROWAVE_TRACE\"\n").unwrap();
+    fs::write(&script, "#!/bin/sh\necho \"$FERROWAVE_DEVICE|$FERROWAVE_CHECK|$FERROWAVE_TIMING|$FERROWAVE_TIMING_ESTIMATE|$FERROWAVE_TRACE\"\n").unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:/usr/bin:/bin", installed.folder.path().display());
     let mut command = installed.command(&[
@@ -209,6 +209,7 @@ fn scripts_run_and_options_become_variables() {
         "races,memory",
         "--timing",
         "MI210",
+        "--estimate",
         "--trace",
         "api,t.json",
         "print-settings",
@@ -217,7 +218,7 @@ fn scripts_run_and_options_become_variables() {
     answer.expect(
         0,
         &[
-            "gfx942,MI250X|memory,races|MI210|api,t.json\n",
+            "gfx942,MI250X|memory,races|MI210|1|api,t.json\n",
             "print-settings, run by /bin/sh, is not linked with HIP",
         ],
     );

@@ -11,7 +11,8 @@ fn ferrowave(arguments: &[&str]) -> Command {
         .args(SIZE)
         .env("FERROWAVE_DEVICE", "emulator:gfx942")
         .env_remove("FERROWAVE_TIMING")
-        .env_remove("FERROWAVE_TIMING_PARAMETERS");
+        .env_remove("FERROWAVE_TIMING_PARAMETERS")
+        .env_remove("FERROWAVE_TIMING_ESTIMATE");
     command
 }
 
@@ -171,6 +172,25 @@ fn profiles_in_a_directory_have_the_times_of_launches() {
     assert_eq!(json["timings"][0]["machine"], "MI300X");
     let page = read("gemm_naive_f32.html");
     assert!(page.contains("modelled time"), "{page}");
+}
+
+/// Their products are wrong, and their instructions are not counted.
+#[test]
+fn profiles_in_a_directory_have_the_times_of_estimates() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["run", "--kernel", "naive", "--batch", "2000"];
+    let (output, stdout, stderr) = run(ferrowave(&arguments)
+        .env("FERROWAVE_TIMING", "auto")
+        .env("FERROWAVE_TIMING_ESTIMATE", "1")
+        .env("FERROWAVE_PROFILE", folder.path()));
+    assert_eq!(output.status.code(), Some(1), "{stdout}{stderr}");
+    let json = std::fs::read_to_string(folder.path().join("gemm_naive_f32.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let profile = &json["profiles"][0];
+    assert_eq!(profile["launches"], 1);
+    assert_eq!(profile["workgroups"], 0);
+    assert_eq!(json["timings"].as_array().map(Vec::len), Some(1));
+    assert!(json["timings"][0]["workgroups"].as_u64() >= Some(2000));
 }
 
 #[test]

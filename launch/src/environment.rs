@@ -34,5 +34,5 @@ Environment:
   FERROWAVE_CACHE              the directory of what is compiled once for all crates: `core` for the GPUs, the emulator
 
 Any HIP program on the emulator is checked, profiled and timed with FERROWAVE_CHECK, FERROWAVE_CHECK_SEEDS,
-FERROWAVE_CHECK_SCHEDULE, FERROWAVE_CHECK_OUTPUT, FERROWAVE_PROFILE, FERROWAVE_TIMING and FERROWAVE_TIMING_PARAMETERS;
-hiprtc needs FERROWAVE_COMGR where it does not find AMD's compiler library. docs/emulator.md says more.";
+FERROWAVE_CHECK_SCHEDULE, FERROWAVE_CHECK_OUTPUT, FERROWAVE_PROFILE, FERROWAVE_TIMING, FERROWAVE_TIMING_PARAMETERS and
+FERROWAVE_TIMING_ESTIMATE; hiprtc needs FERROWAVE_COMGR where it does not find AMD's compiler library. docs/emulator.md says more.";

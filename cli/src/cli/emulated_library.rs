@@ -63,12 +63,17 @@ impl<'a> EmulatedLibraries<'a> {
     }
 
     /// The row of a library for the problem of a case of this report.
-    pub(crate) fn row(&mut self, vendor: Vendor, case: usize) -> Result<Row, Failure> {
+    pub(crate) fn row(
+        &mut self,
+        vendor: Vendor,
+        case: usize,
+        estimated: bool,
+    ) -> Result<Row, Failure> {
         let Some((library, machine, parameters)) = &self.on else {
             return Err(Failure::failed("there is no library of the emulator"));
         };
         let folder = tempfile::tempdir().map_err(Failure::failed)?;
-        let settings = Settings::modelled(machine.machine, folder.path().to_owned());
+        let settings = Settings::modelled(machine.machine, folder.path().to_owned(), estimated);
         let arguments = ["--row", &case.to_string(), "--library", vendor.name()];
         let mut command = child::this_command(&arguments).map_err(Failure::failed)?;
         set(&mut command, variables(&settings, library)?);

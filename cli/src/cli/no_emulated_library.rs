@@ -33,7 +33,7 @@ impl EmulatedLibraries {
     }
 
     /// The row of a library.
-    pub(crate) fn row(&mut self, vendor: Vendor, _: usize) -> Result<Row, Failure> {
+    pub(crate) fn row(&mut self, vendor: Vendor, _: usize, _: bool) -> Result<Row, Failure> {
         Err(Failure::failed(format!("{vendor}: {REASON}")))
     }
 }

@@ -130,7 +130,18 @@ impl<'a> Product<'a> {
 
 /// Runs a plan on uninitialized matrices, for what does not depend on their elements.
 pub(crate) fn run_unset(gemm: &Gemm, plan: &Plan) -> Result<(), Failure> {
-    let problem = plan.problem();
+    let ran = with_unset(gemm, plan.problem(), |operands| {
+        gemm.run_plan(plan, operands).map_err(Failure::failed)
+    });
+    ran.map(drop)
+}
+
+/// Calls a function with uninitialized matrices of a problem.
+pub(crate) fn with_unset<R>(
+    gemm: &Gemm,
+    problem: &Problem,
+    run: impl FnOnce(Operands<'_>) -> Result<R, Failure>,
+) -> Result<R, Failure> {
     memory::check(problem, gemm.context().device())?;
     let types = problem.types();
     // The bytes fit: they were checked against the available memory.
@@ -141,8 +152,7 @@ pub(crate) fn run_unset(gemm: &Gemm, plan: &Plan) -> Result<(), Failure> {
     let inputs = InputBuffers::of_problem(problem, allocate)?;
     let mut c = allocate(types.output.bytes(problem.c().span()) as usize)?;
     let c = Target::of_bytes(&mut c, types.output);
-    let ran = gemm.run_plan(plan, inputs.operands(types, c));
-    ran.map(|_| ()).map_err(Failure::failed)
+    run(inputs.operands(types, c))
 }
 
 /// Runs a plan on random inputs and compares the output with the reference.

@@ -484,9 +484,13 @@ fn library_row(
     let bench = loaded.bench(options, &work, device).ok_or_else(unknown)?;
     let library = VendorGemm::open(vendor, loaded.gemm.context()).map_err(Failure::usage)?;
     let Case {
-        request, problem, ..
+        request,
+        problem,
+        estimated,
+        ..
     } = &cases[0];
-    let row = bench.library_once(&library, problem, &described(request, problem))?;
+    let described = described(request, problem);
+    let row = bench.library_once(&library, problem, &described, *estimated)?;
     let line = serde_json::to_string(&row).map_err(Failure::failed)?;
     print(&format_args!("{line}\n"))
 }
@@ -612,17 +616,13 @@ fn measure(
                 add_row(results, name, &described, row);
                 kept.keep(folder, results)?;
             }
-            // A library computes its products; nothing of them is estimated.
-            let vendors = match cases[0].estimated {
-                true => Vec::new(),
-                false => emulated.usable(),
-            };
-            for vendor in vendors {
+            let estimated = cases[0].estimated;
+            for vendor in emulated.usable() {
                 let name = vendor.name();
                 bar.set_message(format!("{name} {}", described.size()));
-                let row = match before(name, false) {
+                let row = match before(name, estimated) {
                     Some(row) => Ok(row),
-                    None => emulated.row(vendor, first),
+                    None => emulated.row(vendor, first, estimated),
                 };
                 add_row(results, name, &described, row);
                 kept.keep(folder, results)?;

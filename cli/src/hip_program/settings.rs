@@ -12,8 +12,11 @@ use std::{
 use clap::Args;
 use ferrowave_gpu::{Product, Specifications};
 use ferrowave_hip::{
-    DEVICE_VARIABLE, TRACE_VARIABLE, check::CHECK_VARIABLE, check_trace, devices_named,
-    environment_devices, profile::PROFILE_VARIABLE, timing::TIMING_VARIABLE,
+    DEVICE_VARIABLE, TRACE_VARIABLE,
+    check::CHECK_VARIABLE,
+    check_trace, devices_named, environment_devices,
+    profile::PROFILE_VARIABLE,
+    timing::{ESTIMATE_VARIABLE, TIMING_VARIABLE},
 };
 use ferrowave_launch::check::CheckList;
 
@@ -34,6 +37,9 @@ pub(crate) struct Settings {
     /// Model the time of each launch on a machine: MI210, MI300X, or auto for the emulated GPU's.
     #[arg(long, value_name = "MACHINE")]
     timing: Option<Machine>,
+    /// Run launches only as far as --timing needs. What they write is no result.
+    #[arg(long, requires = "timing")]
+    estimate: bool,
     /// Write HIP calls (api), the work of streams (launches), or both to standard error, or to a file that is named too.
     #[arg(long, value_name = "WHAT")]
     trace: Option<OsString>,
@@ -83,8 +89,8 @@ impl FromStr for Machine {
 }
 
 impl Settings {
-    /// Launches on a machine are modelled, and written to a folder.
-    pub(crate) fn modelled(machine: Product, folder: PathBuf) -> Self {
+    /// Launches on a machine are modelled or only estimated, and written to a folder.
+    pub(crate) fn modelled(machine: Product, folder: PathBuf, estimate: bool) -> Self {
         Settings {
             gpu: Some(Gpus {
                 text: machine.to_string(),
@@ -92,6 +98,7 @@ impl Settings {
             }),
             check: None,
             timing: Some(Machine(machine.to_string())),
+            estimate,
             trace: None,
             profile: Some(folder),
         }
@@ -156,6 +163,7 @@ pub(crate) fn variables(
                 .as_ref()
                 .map(|machine| machine.0.clone().into()),
         ),
+        (ESTIMATE_VARIABLE, settings.estimate.then(|| "1".into())),
         (TRACE_VARIABLE, settings.trace.clone()),
         (
             PROFILE_VARIABLE,

@@ -31,7 +31,7 @@ use super::{
 };
 use crate::cli::{
     Failure,
-    product::{Product, References, complaint, run_unset},
+    product::{Product, References, complaint, run_unset, with_unset},
 };
 
 /// Size of the copies of the operands that runs use in turn, so that a run finds nothing of the last one in the caches.
@@ -150,16 +150,24 @@ impl Bench<'_> {
         Ok(row)
     }
 
-    /// Computes a problem once with a vendor's library.
+    /// Computes a problem once with a vendor's library. If launches are only estimated, the product is not looked at.
     pub(crate) fn library_once(
         &self,
         library: &VendorGemm,
         problem: &Problem,
         described: &Described,
+        estimated: bool,
     ) -> Result<Row, Failure> {
         let mut row = self.empty(library.vendor().name(), described);
         row.library_version = Some(library.version().to_owned());
         let prepared = library.product(problem).map_err(Failure::failed)?;
+        if estimated {
+            with_unset(self.gemm, problem, |operands| {
+                Timed::Library(prepared).once(operands)
+            })?;
+            row.estimated = true;
+            return Ok(row);
+        }
         let mut product = self.product(problem)?;
         Timed::Library(prepared).once(product.operands())?;
         row.outcome = outcome(&product)?;

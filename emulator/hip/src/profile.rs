@@ -133,6 +133,16 @@ pub fn launch_beside<O: Observer + Send>(
     Ok((outcome, others))
 }
 
+/// Adds a launch that was only estimated to its kernel's files: its time, without counts.
+pub(super) fn add_estimate(kernel: &Kernel, config: &LaunchConfig<'_>, timing: &Timing) {
+    let mut state = state();
+    if matches!(state.sink, Sink::Directory(_)) {
+        state.add(kernel, &Counted::new(kernel, config, Vec::new()));
+        drop(state);
+        add_timing(kernel, timing);
+    }
+}
+
 /// Adds the modelled time of a launch to its kernel's files.
 pub(super) fn add_timing(kernel: &Kernel, timing: &Timing) {
     let mut state = state();

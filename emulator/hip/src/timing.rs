@@ -1,8 +1,8 @@
 //! Whether launches through HIP are modelled, and where the times go.
 //!
 //! A program in the same process enables the model with [`set_timing`] and reads times with [`take_timings`]. For other
-//! programs, the environment may name a machine, or a file with its parameters. Times are then printed to standard error: a summary after a kernel's
-//! first launch, and one line after each further launch.
+//! programs, the environment may name a machine, or a file with its parameters, and ask for estimates. Times are then
+//! printed to standard error: a summary after a kernel's first launch, and one line after each further launch.
 
 use std::{
     env,
@@ -28,6 +28,9 @@ pub const TIMING_VARIABLE: &str = "FERROWAVE_TIMING";
 
 /// Environment variable: a file with the parameters of the machine to model ([`Parameters::read`]).
 pub const PARAMETERS_VARIABLE: &str = "FERROWAVE_TIMING_PARAMETERS";
+
+/// Environment variable: `1` for [`Settings::estimate`].
+pub const ESTIMATE_VARIABLE: &str = "FERROWAVE_TIMING_ESTIMATE";
 
 /// The name of the default machine.
 const AUTO: &str = "auto";
@@ -109,6 +112,7 @@ impl State {
         let chosen = chosen(
             variable(TIMING_VARIABLE).as_deref(),
             variable(PARAMETERS_VARIABLE).as_deref(),
+            variable(ESTIMATE_VARIABLE).as_deref(),
         );
         let (settings, misnamed) = match chosen {
             Ok(settings) => (settings, None),
@@ -168,28 +172,49 @@ fn parse(name: &str) -> Result<Settings, String> {
     }
 }
 
-/// The settings that the values of [`TIMING_VARIABLE`] and [`PARAMETERS_VARIABLE`] ask for. A file alone selects its
-/// machine.
-fn chosen(name: Option<&OsStr>, file: Option<&OsStr>) -> Result<Option<Settings>, String> {
+/// The settings that the values of [`TIMING_VARIABLE`], [`PARAMETERS_VARIABLE`] and [`ESTIMATE_VARIABLE`] ask for. A file
+/// alone selects its machine.
+fn chosen(
+    name: Option<&OsStr>,
+    file: Option<&OsStr>,
+    estimate: Option<&OsStr>,
+) -> Result<Option<Settings>, String> {
     let named = name
         .map(|name| parse(&name.to_string_lossy()))
         .transpose()?;
-    let Some(file) = file else {
-        return Ok(named);
+    let read = file.map(|file| read(Path::new(file), named)).transpose()?;
+    let estimate = match estimate.map(OsStr::to_string_lossy).as_deref() {
+        None | Some("0") => false,
+        Some("1") => true,
+        Some(other) => return Err(format!("{ESTIMATE_VARIABLE}: `{other}` is neither 0 nor 1")),
     };
+    let settings = read.or(named);
+    if estimate && settings.is_none() {
+        return Err(format!(
+            "{ESTIMATE_VARIABLE}: {TIMING_VARIABLE} names no machine"
+        ));
+    }
+    Ok(settings.map(|settings| Settings {
+        estimate,
+        ..settings
+    }))
+}
+
+/// The parameters in a file, which must be of the named machine, if there is one.
+fn read(file: &Path, named: Option<Settings>) -> Result<Settings, String> {
     let in_variable = |error: &dyn Display| format!("{PARAMETERS_VARIABLE}: {error}");
-    let parameters = Parameters::read(Path::new(file)).map_err(|error| in_variable(&error))?;
+    let parameters = Parameters::read(file).map_err(|error| in_variable(&error))?;
     match named.and_then(|named| named.machine) {
         Some(other) if other.machine != parameters.machine => Err(in_variable(&format_args!(
             "`{}` has parameters of {}, but {TIMING_VARIABLE} is {}",
-            Path::new(file).display(),
+            file.display(),
             parameters.machine,
             other.machine
         ))),
-        _ => Ok(Some(Settings {
+        _ => Ok(Settings {
             machine: Some(parameters),
             ..Settings::default()
-        })),
+        }),
     }
 }
 
@@ -220,6 +245,7 @@ pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), T
     };
     let timing = if settings.estimate {
         timing::estimate(kernel, config, machine)
+            .inspect(|timing| profile::add_estimate(kernel, config, timing))
     } else {
         let mut plan = Plan::new(kernel, config, machine)?;
         if settings.timeline {
@@ -228,7 +254,6 @@ pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), T
         let config = plan.config(config);
         let (outcome, tracers) = profile::launch_beside(kernel, &config, || plan.tracer())?;
         outcome?;
-        // Only counted launches are added to profiles; estimates are not counted.
         plan.timing(kernel, tracers)
             .inspect(|timing| profile::add_timing(kernel, timing))
     };
@@ -275,5 +300,25 @@ mod tests {
                        MI355X, RX 7900 XTX, RX 9070 XT";
         assert_eq!(parse("RX 7600"), Err(message.to_owned()));
         assert_eq!(parse("RX 7900 XTX"), named(Product::Rx7900Xtx));
+    }
+
+    #[test]
+    fn the_environment_asks_for_estimates() {
+        let chosen = |name: Option<&str>, estimate: &str| {
+            chosen(name.map(OsStr::new), None, Some(OsStr::new(estimate)))
+        };
+        let settings = |estimate| {
+            Ok(Some(Settings {
+                estimate,
+                ..Settings::default()
+            }))
+        };
+        assert_eq!(chosen(Some("auto"), "1"), settings(true));
+        assert_eq!(chosen(Some("auto"), "0"), settings(false));
+        assert_eq!(chosen(None, "0"), Ok(None));
+        let alone = "FERROWAVE_TIMING_ESTIMATE: FERROWAVE_TIMING names no machine";
+        assert_eq!(chosen(None, "1"), Err(alone.to_owned()));
+        let unknown = "FERROWAVE_TIMING_ESTIMATE: `yes` is neither 0 nor 1";
+        assert_eq!(chosen(Some("auto"), "yes"), Err(unknown.to_owned()));
     }
 }
