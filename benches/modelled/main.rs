@@ -8,6 +8,7 @@
 //! - LDS instructions;
 //! - the kernels of AMD's Gluon tutorials (`gluon.py`), which need Triton: that of `TRITON_PYTHON`, or one that is
 //!   installed from PyPI to `ferrowave/triton` in the user's cache folder, once;
+//! - products of AMD's rocBLAS and hipBLASLt, which `benches/libraries.sh` fetches from Debian;
 //! - [`Gemm`](ferrowave::gemm::Gemm)'s choice beside a product in Triton (`vendor.py`), on MI300X and MI355X.
 //!
 //! Each group but the first ends with its mean error and its rank correlation. What needs a missing compiler says so, and
@@ -18,6 +19,7 @@
 
 mod gluon;
 mod lds;
+mod libraries;
 mod ours;
 mod published;
 mod rows;
@@ -100,6 +102,7 @@ fn main() -> ExitCode {
     }
     lds::print(&choice);
     gluon::print(&choice);
+    libraries::print(&choice);
     vendor::print(&choice);
     // A selection has not all rows.
     match choice.part_of_name.is_some() || choice.is_quick || rows::compare() {

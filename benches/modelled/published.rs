@@ -422,7 +422,7 @@ impl Source {
                 self.machine,
                 published.kernel,
                 pair.ratio(),
-                timing.bound_by,
+                timing.bound_by.text(),
             );
             choice.say(timing);
         }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use ferrowave_gpu::Product;
-use ferrowave_timing::{Bound, PublishedRow, error_table, published_rows};
+use ferrowave_timing::{PublishedRow, error_table, published_rows};
 
 /// The file of the rows.
 const FILE: &str = concat!(
@@ -17,15 +17,15 @@ const FILE: &str = concat!(
 static ROWS: Mutex<Vec<PublishedRow>> = Mutex::new(Vec::new());
 
 /// Adds a row whose kernel has the published one's code or structure. `ratio` is the modelled divided by the published
-/// time.
-pub(crate) fn add(group: &str, machine: Product, kernel: &str, ratio: f64, bound_by: Bound) {
+/// time, `bound_by` as [`Bound::text`](ferrowave_timing::Bound::text).
+pub(crate) fn add(group: &str, machine: Product, kernel: &str, ratio: f64, bound_by: String) {
     let mut rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
     rows.push(PublishedRow {
         group: group.to_owned(),
         machine: machine.name().to_owned(),
         kernel: kernel.to_owned(),
         ratio,
-        bound_by: bound_by.text(),
+        bound_by,
     });
 }
 
