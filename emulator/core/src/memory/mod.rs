@@ -765,6 +765,21 @@ mod tests {
     }
 
     #[test]
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn an_allocation_may_be_larger_than_the_hosts_memory() {
+        // Some hosts are set up to refuse it.
+        let refuses = std::fs::read_to_string("/proc/sys/vm/overcommit_memory");
+        if refuses.is_ok_and(|mode| mode.trim() == "2") {
+            return;
+        }
+        let bytes = 1 << 38;
+        let memory = DeviceMemory::new(bytes as u64);
+        let base = memory.allocate(bytes, AllocationKind::Device).unwrap();
+        memory.write(base + bytes as u64 - 4, &[7; 4]).unwrap();
+        memory.free(base).unwrap();
+    }
+
+    #[test]
     fn alignment_is_kept_and_red_zones_with_it() {
         let memory = DeviceMemory::new(1 << 30);
         for alignment in [256, 4096, 1 << 16, 1 << 21] {

@@ -28,11 +28,10 @@ mod host {
         }
     }
 
-    /// Zeroed pages.
+    /// Zeroed pages. They may be more than the host has: a program that allocates most of a GPU's memory need not touch it.
     pub(in crate::memory) fn pages(bytes: usize) -> io::Result<u64> {
-        let (anywhere, kind) = (ptr::null_mut(), MAP_PRIVATE | MAP_ANONYMOUS);
         // SAFETY: without MAP_FIXED, the host chooses addresses that nothing uses.
-        let found = unsafe { libc::mmap(anywhere, bytes, ACCESS, kind, -1, 0) };
+        let found = unsafe { libc::mmap(ptr::null_mut(), bytes, ACCESS, NOTHING, -1, 0) };
         match found == MAP_FAILED {
             true => Err(io::Error::last_os_error()),
             false => Ok(found.expose_provenance() as u64),
