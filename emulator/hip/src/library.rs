@@ -12,7 +12,10 @@ use super::{
     error::{Failure, Out, out, present, text},
     image::Image,
     module::unload,
-    objects::library::{LIBRARIES, Library, library},
+    objects::{
+        library::{LIBRARIES, Library, library},
+        module::{Function, Module, function},
+    },
 };
 
 /// AMD's runtime has no JIT, and so no options for it.
@@ -110,5 +113,60 @@ pub(super) unsafe fn hipLibraryGetKernelCount(
     let count = out!(count);
     let module = given(library)?.module()?;
     count.set(module.program.kernel_names().count() as c_uint);
+    Ok(())
+}
+
+pub(super) unsafe fn hipLibraryEnumerateKernels(
+    kernels: *mut hipKernel_t,
+    num_kernels: c_uint,
+    library: hipLibrary_t,
+) -> Result<(), Failure> {
+    present(kernels, "kernels")?;
+    let module = given(library)?.module()?;
+    let names = module.program.kernel_names().take(num_kernels as usize);
+    for (index, name) in names.enumerate() {
+        // As in `hipLibraryGetKernel`.
+        let handle = module.function(name, || self::library(library).map(drop))?;
+        // SAFETY: HIP's contract: a list of `num_kernels`.
+        unsafe {
+            let place = kernels.add(index);
+            place.write_unaligned(ptr::without_provenance_mut(handle));
+        }
+    }
+    Ok(())
+}
+
+pub(super) unsafe fn hipKernelGetLibrary(
+    library: *mut hipLibrary_t,
+    kernel: hipKernel_t,
+) -> Result<(), Failure> {
+    let library = out!(library);
+    let handle = self::kernel(kernel).map(|_| kernel.addr())?;
+    let has = |module: Arc<Module>| module.has_function(handle);
+    let found = LIBRARIES
+        .all()
+        .into_iter()
+        .find(|library| library.loaded().is_some_and(has))
+        .and_then(|library| LIBRARIES.handle_of(&library));
+    let found = found
+        .ok_or_else(|| Failure::value(format_args!("the kernel {kernel:p} is of no library")))?;
+    library.set(ptr::without_provenance_mut(found));
+    Ok(())
+}
+
+/// The kernel of an argument that must not be null.
+fn kernel(handle: hipKernel_t) -> Result<Arc<Function>, Failure> {
+    if handle.is_null() {
+        return Err(Failure::value("kernel is null"));
+    }
+    function(ptr::without_provenance_mut(handle.addr()))
+}
+
+pub(super) unsafe fn hipKernelGetName(
+    name: *mut *const c_char,
+    kernel: hipKernel_t,
+) -> Result<(), Failure> {
+    let name = out!(name);
+    name.set(self::kernel(kernel)?.name.as_ptr());
     Ok(())
 }

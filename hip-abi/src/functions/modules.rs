@@ -286,6 +286,22 @@ macro_rules! __hip_functions_modules {
                 count: *mut ::core::ffi::c_uint,
                 library: $crate::hipLibrary_t,
             ) -> $crate::hipError_t;
+            /// Up to `num_kernels` kernels of a library, in no particular order.
+            optional fn hipLibraryEnumerateKernels(
+                kernels: *mut $crate::hipKernel_t,
+                num_kernels: ::core::ffi::c_uint,
+                library: $crate::hipLibrary_t,
+            ) -> $crate::hipError_t;
+            /// The library of a kernel. `hipErrorInvalidValue` if it is of none.
+            optional fn hipKernelGetLibrary(
+                library: *mut $crate::hipLibrary_t,
+                kernel: $crate::hipKernel_t,
+            ) -> $crate::hipError_t;
+            /// A kernel's name, which lives as long as the kernel.
+            optional fn hipKernelGetName(
+                name: *mut *const ::core::ffi::c_char,
+                kernel: $crate::hipKernel_t,
+            ) -> $crate::hipError_t;
             /// How much dynamic LDS each of `num_blocks` workgroups on a compute unit may have, in bytes.
             optional fn hipOccupancyAvailableDynamicSMemPerBlock(
                 dynamic_smem_size: *mut usize,

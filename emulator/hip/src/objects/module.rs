@@ -205,6 +205,11 @@ impl Module {
         self.function(name, || Ok(()))
     }
 
+    /// Whether a kernel's handle is one of the module's.
+    pub(crate) fn has_function(&self, handle: usize) -> bool {
+        self.functions().values().any(|its| *its == handle)
+    }
+
     /// Removes the handles of the module's kernels.
     pub(crate) fn forget_functions(&self) {
         for &handle in self.functions().values() {

@@ -334,6 +334,22 @@ fn libraries_are_loaded_when_they_are_asked_for_a_kernel() {
             "no kernel `none`",
         );
         fails(find(ptr::null_mut(), c"add").0, invalid, "library is null");
+        // Any order; a shorter list has the first ones.
+        let count = result(|count| hipLibraryGetKernelCount(count, first));
+        let mut kernels = vec![ptr::null_mut(); count as usize + 1];
+        let all = kernels.as_mut_ptr();
+        succeeds(hipLibraryEnumerateKernels(all, count + 1, first));
+        assert!(kernels[..count as usize].contains(&add_kernel));
+        assert!(kernels[count as usize].is_null());
+        succeeds(hipLibraryEnumerateKernels(all, 0, first));
+        let name = CStr::from_ptr(result(|name| hipKernelGetName(name, add_kernel)));
+        assert_eq!(name, c"add");
+        assert_eq!(result(|of| hipKernelGetLibrary(of, add_kernel)), first);
+        let of_module = kernel(module, c"add").cast();
+        let none = hipKernelGetLibrary(&mut ptr::null_mut(), of_module);
+        fails(none, invalid, "is of no library");
+        let none = hipKernelGetName(&mut ptr::null(), ptr::null_mut());
+        fails(none, invalid, "kernel is null");
         // A kernel of a library is a function, and what `hipLaunchKernel` takes.
         let data = buffer(&[1; 64]);
         succeeds(add(
@@ -472,7 +488,7 @@ fn kernels_tell_the_gpus_version() {
 fn programs_with_textures_start_without_an_error() {
     let _device = TestDevice::new(Gpu::Gfx942);
     let null = ptr::null_mut();
-    // SAFETY: the functions ignore their arguments.
+    // SAFETY: the functions take null.
     unsafe {
         hipGetLastError();
         __hipRegisterTexture(ptr::null_mut(), null, null.cast(), null.cast(), 1, 0, 0);
