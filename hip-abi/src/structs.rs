@@ -6,7 +6,8 @@ use crate::{
     hipArray_Format, hipArray_t, hipChannelFormatKind, hipDeviceptr_t, hipFunction_t,
     hipGraphNode_t, hipGraphNodeType, hipHostFn_t, hipMemAccessFlags, hipMemAllocationHandleType,
     hipMemAllocationType, hipMemLocationType, hipMemcpy3DOperandType, hipMemcpyKind,
-    hipMemcpySrcAccessOrder, hipMemoryType, hipResourceType, hipStream_t, layout::c_struct,
+    hipMemcpySrcAccessOrder, hipMemoryType, hipResourceType, hipStream_t, hipTextureObject_t,
+    layout::c_struct,
 };
 
 c_struct! {
@@ -729,6 +730,40 @@ c_struct! {
         56 minMipmapLevelClamp: f32,
         /// The highest level.
         60 maxMipmapLevelClamp: f32,
+    }
+}
+
+c_struct! {
+    /// A texture reference: a variable of type `texture` of the program, and its copy on the device.
+    pub struct textureReference of 88 bytes {
+        /// Whether coordinates are normalized to 0 to 1.
+        0 normalized: c_int,
+        /// 0 for elements as stored, 1 for integers as floats from -1 or 0 to 1.
+        4 readMode: c_uint,
+        /// Filter mode: 0 for the nearest element, 1 for linear interpolation.
+        8 filterMode: c_uint,
+        /// Address mode of each dimension, for coordinates outside the texture.
+        12 addressMode: [c_uint; 3],
+        /// What its elements are made of, as the program's type says.
+        24 channelDesc: hipChannelFormatDesc,
+        /// Whether colours are sRGB.
+        44 sRGB: c_int,
+        /// Maximum anisotropy.
+        48 maxAnisotropy: c_uint,
+        /// Filter mode between levels, as `filterMode`.
+        52 mipmapFilterMode: c_uint,
+        /// Bias added to the level.
+        56 mipmapLevelBias: f32,
+        /// The lowest level.
+        60 minMipmapLevelClamp: f32,
+        /// The highest level.
+        64 maxMipmapLevelClamp: f32,
+        /// The texture object that device code reads; null if nothing is bound.
+        72 textureObject: hipTextureObject_t,
+        /// Channels of an element, in the driver's functions.
+        80 numChannels: c_int,
+        /// Format of a channel, in the driver's functions.
+        84 format: hipArray_Format,
     }
 }
 

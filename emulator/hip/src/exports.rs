@@ -17,7 +17,7 @@ mod bodies {
         ipc::*, launch::*, library::*, module::*, per_thread::*, pointer::*, pool::*,
         pool_sharing::*, profiler::*, properties::*, registry::*, removal::*, rtc::driver::*,
         rtc::*, stream::*, stream_attributes::*, stream_memory::*, symbols::*, texture::*,
-        values::*, virtual_memory::*,
+        texture_reference::*, values::*, virtual_memory::*,
     };
 }
 

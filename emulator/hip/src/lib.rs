@@ -75,6 +75,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod texture;
+mod texture_reference;
 pub mod timing;
 mod trace;
 mod values;

@@ -13,6 +13,7 @@ use super::{
     image::Image,
     objects::module::{MODULES, Module, module},
     runtime::Runtime,
+    texture_reference,
 };
 
 /// Loads a module on the current device.
@@ -76,9 +77,10 @@ pub(super) unsafe fn hipModuleUnload(module: hipModule_t) -> Result<(), Failure>
     unload(&module)
 }
 
-/// Forgets a module's kernels, which launches in progress keep, and frees its managed variables.
+/// Forgets a module's kernels, which launches in progress keep, ends its texture references and frees its managed variables.
 pub(super) fn unload(module: &Module) -> Result<(), Failure> {
     module.forget_functions();
+    texture_reference::forget(module)?;
     if module.has_managed() {
         wait_for_devices()?;
         module.free_managed();

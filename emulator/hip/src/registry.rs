@@ -320,14 +320,16 @@ pub(super) unsafe fn __hipRegisterSurface(
 }
 
 pub(super) unsafe fn __hipRegisterTexture(
-    _modules: *mut *mut c_void,
-    _texture: *mut c_void,
+    modules: *mut *mut c_void,
+    texture: *mut c_void,
     _host_name: *mut c_char,
-    _device_name: *mut c_char,
+    device_name: *mut c_char,
     _kind: c_int,
     _is_normalized: c_int,
     _is_extern: c_int,
 ) {
+    // SAFETY: the caller upholds HIP's contract.
+    unsafe { name(modules, texture, device_name, |all| &mut all.variables) }
 }
 
 pub(super) unsafe fn __hipRegisterManagedVar(

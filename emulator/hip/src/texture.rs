@@ -20,7 +20,7 @@ use ferrowave_hip_abi::{
 use super::{
     allocation::{find, free},
     array,
-    error::{Failure, Out, out, read},
+    error::{Failure, out, read},
     objects::array::{Array, array as array_of, has_images},
     runtime::{
         Device, Runtime,
@@ -29,7 +29,7 @@ use super::{
 };
 
 /// Required alignment of an address: `textureAlignment` of the device.
-const ALIGNMENT: u64 = 256;
+pub(super) const ALIGNMENT: u64 = 256;
 /// Required alignment of rows: `texturePitchAlignment` of the device.
 const ROW_ALIGNMENT: usize = 256;
 /// Dwords of an object: an image's resource with three dwords for device code, and a sampler (HIP's
@@ -38,7 +38,7 @@ const IMAGE_DWORDS: usize = 12;
 const SAMPLER_DWORDS: usize = 8;
 
 /// `hipReadModeNormalizedFloat`.
-const NORMALIZED_FLOAT: c_uint = 1;
+pub(super) const NORMALIZED_FLOAT: c_uint = 1;
 /// `hipAddressMode…` and `hipFilterMode…`.
 const WRAP: c_uint = 0;
 const CLAMP: c_uint = 1;
@@ -111,26 +111,44 @@ fn elements(
     Ok((stored, [hsa_type, hsa_order]))
 }
 
+/// The formats of `hipResourceViewFormat`, each with 1, 2 and 4 channels, from 1 on.
+const VIEW_FORMATS: [Format; 8] = [
+    Format::HIP_AD_FORMAT_UNSIGNED_INT8,
+    Format::HIP_AD_FORMAT_SIGNED_INT8,
+    Format::HIP_AD_FORMAT_UNSIGNED_INT16,
+    Format::HIP_AD_FORMAT_SIGNED_INT16,
+    Format::HIP_AD_FORMAT_UNSIGNED_INT32,
+    Format::HIP_AD_FORMAT_SIGNED_INT32,
+    Format::HIP_AD_FORMAT_HALF,
+    Format::HIP_AD_FORMAT_FLOAT,
+];
+
 /// The channels of `hipResourceViewFormat`. Compressed ones have none.
 fn view_channels(format: c_uint) -> Result<Channels, Failure> {
-    const FORMATS: [Format; 8] = [
-        Format::HIP_AD_FORMAT_UNSIGNED_INT8,
-        Format::HIP_AD_FORMAT_SIGNED_INT8,
-        Format::HIP_AD_FORMAT_UNSIGNED_INT16,
-        Format::HIP_AD_FORMAT_SIGNED_INT16,
-        Format::HIP_AD_FORMAT_UNSIGNED_INT32,
-        Format::HIP_AD_FORMAT_SIGNED_INT32,
-        Format::HIP_AD_FORMAT_HALF,
-        Format::HIP_AD_FORMAT_FLOAT,
-    ];
     let index = format.wrapping_sub(1) as usize;
-    let found = FORMATS
+    let found = VIEW_FORMATS
         .get(index / 3)
         .map(|found| (*found, 1 << (index % 3)));
     found.ok_or_else(|| {
         Failure::value(format_args!(
             "a view of format {format}; the emulator has those from 1 to 24"
         ))
+    })
+}
+
+/// A view of an array as elements of some channels.
+pub(super) fn view(channels: Channels) -> Result<hipResourceViewDesc, Failure> {
+    let format = (1..=24).find(|format| view_channels(*format).is_ok_and(|has| has == channels));
+    let (format_of, count) = channels;
+    let format = format.ok_or_else(|| {
+        Failure::value(format_args!(
+            "elements of {count} channels of format {:#x}; a texture has 1, 2 or 4 channels",
+            format_of.0
+        ))
+    })?;
+    Ok(hipResourceViewDesc {
+        format,
+        ..hipResourceViewDesc::ZERO
     })
 }
 
@@ -302,7 +320,7 @@ fn make(device: &Arc<Device>, words: &[u32], by: MadeBy) -> Result<*mut (), Fail
     Ok(place.cast())
 }
 
-fn device_with_images() -> Result<Arc<Device>, Failure> {
+pub(super) fn device_with_images() -> Result<Arc<Device>, Failure> {
     let device = Runtime::get().current()?;
     let gpu = device.config.gpu;
     match has_images(gpu) {
@@ -311,12 +329,11 @@ fn device_with_images() -> Result<Arc<Device>, Failure> {
     }
 }
 
-fn create_texture(
-    object: Out<hipTextureObject_t>,
+pub(super) fn create_texture(
     resource: hipResourceDesc,
     texture: hipTextureDesc,
     view: Option<hipResourceViewDesc>,
-) -> Result<(), Failure> {
+) -> Result<hipTextureObject_t, Failure> {
     let device = device_with_images()?;
     if view.is_some() && resource.resType != Type::hipResourceTypeArray {
         return Err(Failure::value("only an array has a view"));
@@ -340,12 +357,11 @@ fn create_texture(
         texture,
         view: view.unwrap_or(hipResourceViewDesc::ZERO),
     };
-    object.set(make(&device, &words, MadeBy::Texture(described.into()))?.cast());
-    Ok(())
+    Ok(make(&device, &words, MadeBy::Texture(described.into()))?.cast())
 }
 
 /// What a texture object was made from.
-fn described(object: hipTextureObject_t) -> Result<Described, Failure> {
+pub(super) fn described(object: hipTextureObject_t) -> Result<Described, Failure> {
     device_with_images()?;
     let is_texture = |by: &MadeBy| matches!(by, MadeBy::Texture(_));
     match find(object.cast(), is_texture, "hipCreateTextureObject")?
@@ -369,12 +385,17 @@ pub(super) unsafe fn hipCreateTextureObject(
         true => None,
         false => Some(read!(view)),
     };
-    create_texture(object, resource, texture, view)
+    object.set(create_texture(resource, texture, view)?);
+    Ok(())
+}
+
+pub(super) fn destroy_texture(object: hipTextureObject_t) -> Result<(), Failure> {
+    let is_texture = |by: &MadeBy| matches!(by, MadeBy::Texture(_));
+    free(object.cast(), is_texture, "hipCreateTextureObject")
 }
 
 pub(super) unsafe fn hipDestroyTextureObject(object: hipTextureObject_t) -> Result<(), Failure> {
-    let is_texture = |by: &MadeBy| matches!(by, MadeBy::Texture(_));
-    free(object.cast(), is_texture, "hipCreateTextureObject")
+    destroy_texture(object)
 }
 
 pub(super) unsafe fn hipGetTextureObjectResourceDesc(
@@ -405,9 +426,9 @@ pub(super) unsafe fn hipGetTextureObjectTextureDesc(
 }
 
 /// Bits of a driver's texture description.
-const READ_AS_INTEGER: c_uint = 1;
-const NORMALIZED_COORDINATES: c_uint = 2;
-const SRGB: c_uint = 0x10;
+pub(super) const READ_AS_INTEGER: c_uint = 1;
+pub(super) const NORMALIZED_COORDINATES: c_uint = 2;
+pub(super) const SRGB: c_uint = 0x10;
 
 /// The runtime's form of a driver's description.
 fn from_driver(resource: &HIP_RESOURCE_DESC) -> Result<hipResourceDesc, Failure> {
@@ -484,12 +505,9 @@ pub(super) unsafe fn hipTexObjectCreate(
         true => None,
         false => Some(read!(view).view),
     };
-    create_texture(
-        object,
-        from_driver(&resource)?,
-        texture_from_driver(&texture),
-        view,
-    )
+    let (resource, texture) = (from_driver(&resource)?, texture_from_driver(&texture));
+    object.set(create_texture(resource, texture, view)?);
+    Ok(())
 }
 
 pub(super) unsafe fn hipTexObjectDestroy(object: hipTextureObject_t) -> Result<(), Failure> {

@@ -1,5 +1,4 @@
-//! Functions of HIP that this project does not support: texture references, mipmapped arrays,
-//! graphics and external memory.
+//! Functions of HIP that this project does not support: mipmapped arrays, graphics and external memory.
 
 /// Calls the macro `callback` with the names of all HIP functions that the emulator does not implement. A library still
 /// exports them, so that programs linked against them start. Each returns `hipErrorNotSupported` for any arguments.
@@ -7,9 +6,6 @@
 macro_rules! for_each_unsupported_hip_function {
     ($callback:ident) => {
         $callback! {
-            hipBindTexture
-            hipBindTexture2D
-            hipBindTextureToArray
             hipBindTextureToMipmappedArray
             hipDestroyExternalMemory
             hipDestroyExternalSemaphore
@@ -19,8 +15,6 @@ macro_rules! for_each_unsupported_hip_function {
             hipFreeMipmappedArray
             hipGLGetDevices
             hipGetMipmappedArrayLevel
-            hipGetTextureAlignmentOffset
-            hipGetTextureReference
             hipGraphAddBatchMemOpNode
             hipGraphAddExternalSemaphoresSignalNode
             hipGraphAddExternalSemaphoresWaitNode
@@ -48,36 +42,13 @@ macro_rules! for_each_unsupported_hip_function {
             hipMipmappedArrayCreate
             hipMipmappedArrayDestroy
             hipMipmappedArrayGetLevel
-            hipModuleGetTexRef
             hipProfilerStart
             hipProfilerStop
             hipSignalExternalSemaphoresAsync
-            hipTexRefGetAddress
-            hipTexRefGetAddressMode
-            hipTexRefGetArray
             hipTexRefGetBorderColor
-            hipTexRefGetFilterMode
-            hipTexRefGetFlags
-            hipTexRefGetFormat
-            hipTexRefGetMaxAnisotropy
             hipTexRefGetMipMappedArray
-            hipTexRefGetMipmapFilterMode
-            hipTexRefGetMipmapLevelBias
-            hipTexRefGetMipmapLevelClamp
-            hipTexRefSetAddress
-            hipTexRefSetAddress2D
-            hipTexRefSetAddressMode
-            hipTexRefSetArray
             hipTexRefSetBorderColor
-            hipTexRefSetFilterMode
-            hipTexRefSetFlags
-            hipTexRefSetFormat
-            hipTexRefSetMaxAnisotropy
-            hipTexRefSetMipmapFilterMode
-            hipTexRefSetMipmapLevelBias
-            hipTexRefSetMipmapLevelClamp
             hipTexRefSetMipmappedArray
-            hipUnbindTexture
             hipWaitExternalSemaphoresAsync
         }
     };

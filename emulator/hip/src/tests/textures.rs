@@ -10,8 +10,8 @@ const GPUS: [Gpu; 4] = [Gpu::Gfx908, Gpu::Gfx90a, Gpu::Gfx1100, Gpu::Gfx1201];
 
 /// `run(object, out: *mut [u32; 4], points: *const [f32; 4])`: runs instructions for 64 work-items. The work-item's point is
 /// in v[0:3] and goes as integers to v[10:13], the object's resource in s[12:19], its sampler in s[20:23]; the result is
-/// v[4:7].
-fn kernel_of(gpu: Gpu, body: &str) -> hipFunction_t {
+/// v[4:7]. The code object has the variable of a texture reference, too, and another one.
+fn object_of(gpu: Gpu, body: &str) -> Vec<u8> {
     let cdna = gpu.family() == Family::Cdna;
     let (sizes, wait, lanes) = match (cdna, gpu) {
         (true, _) => (
@@ -58,6 +58,18 @@ run:
   s_endpgm
 .Lend:
 .size run, .Lend-run
+.data
+.globl reference
+.type reference,@object
+.p2align 3
+reference:
+  .zero 88
+.size reference, 88
+.globl number
+.type number,@object
+number:
+  .long 0
+.size number, 4
 .rodata
 .p2align 6
 .amdhsa_kernel run
@@ -89,12 +101,17 @@ amdhsa.kernels:
     );
     let toolchain = Toolchain::channel(Toolchain::TESTED_CHANNEL).expect("the pinned toolchain");
     let object = Assembly::new(gpu, &text).assemble(&toolchain);
-    kernel(
-        object
-            .map(|object| load(&object))
-            .expect("LLVM assembles the test"),
-        c"run",
-    )
+    object.expect("LLVM assembles the test")
+}
+
+fn kernel_of(gpu: Gpu, body: &str) -> hipFunction_t {
+    kernel(load(&object_of(gpu, body)), c"run")
+}
+
+/// What a kernel reads of linear memory, at integer points.
+fn fetch(gpu: Gpu) -> String {
+    let no_offset = if gpu == Gpu::Gfx1201 { "null" } else { "0" };
+    format!("buffer_load_format_xyzw v[4:7], v10, s[12:15], {no_offset} idxen")
 }
 
 /// An image instruction for a GPU. The addresses are registers from v0, or for integers from v10 on.
@@ -218,11 +235,7 @@ fn elements_are_read_in_their_format_and_none_behind_the_last() {
     let points = std::array::from_fn(|i| [i as f32; 4]);
     for gpu in GPUS {
         let _device = TestDevice::new(gpu);
-        let no_offset = if gpu == Gpu::Gfx1201 { "null" } else { "0" };
-        let function = kernel_of(
-            gpu,
-            &format!("buffer_load_format_xyzw v[4:7], v10, s[12:15], {no_offset} idxen"),
-        );
+        let function = kernel_of(gpu, &fetch(gpu));
         let memory = buffer(&words);
         for (case, &(bits, kind, mode, size, element)) in cases.iter().enumerate() {
             let resource = linear(memory, bytes.len(), bits, kind);
@@ -852,4 +865,160 @@ fn what_no_texture_has_is_refused() {
         succeeds(hipDestroyTextureObject(ptr::null_mut()));
     }
     assert!(object.is_null());
+}
+
+/// The object that device code finds in a reference's variable.
+fn object_in(variable: *mut c_void) -> usize {
+    let words = contents(variable, 22);
+    words[18] as usize | (words[19] as usize) << 32
+}
+
+#[test]
+fn references_of_a_program_are_bound() {
+    let points = std::array::from_fn(|i| [i as f32 + 0.5; 4]);
+    for gpu in GPUS {
+        let _device = TestDevice::new(gpu);
+        let object = object_of(gpu, &fetch(gpu));
+        let wrapper = FatBinaryWrapper {
+            magic: FatBinaryWrapper::MAGIC,
+            version: 1,
+            binary: object.as_ptr().cast(),
+            ..FatBinaryWrapper::ZERO
+        };
+        let words: Vec<u32> = (100..200).collect();
+        let desc = linear(ptr::null_mut(), 0, [32, 0, 0, 0], UNSIGNED).desc;
+        // As the constructor of `texture<unsigned, 1>` makes it.
+        let mut reference = textureReference {
+            addressMode: [1; 3],
+            channelDesc: desc,
+            ..textureReference::ZERO
+        };
+        let texref = &raw mut reference;
+        let (invalid, symbol) = (
+            hipError_t::hipErrorInvalidValue,
+            hipError_t::hipErrorInvalidSymbol,
+        );
+        // SAFETY: the pointers are valid or null, and the code object lives until it is unregistered.
+        unsafe {
+            let modules = __hipRegisterFatBinary((&raw const wrapper).cast());
+            let names = [c"reference", c"number"].map(|name| name.as_ptr().cast_mut());
+            let mut number = 0;
+            let no_reference: *mut textureReference = (&raw mut number).cast();
+            for (variable, name) in [(texref, names[0]), (no_reference, names[1])] {
+                __hipRegisterTexture(modules, variable.cast(), name, name, 1, 0, 0);
+            }
+            let memory = buffer(&words);
+            let not_its = hipBindTexture(ptr::null_mut(), no_reference, memory, &desc, 400);
+            fails(not_its, symbol, "a variable of 4 bytes");
+            let no_symbol = hipBindTexture(ptr::null_mut(), ptr::null(), memory, &desc, 400);
+            fails(no_symbol, symbol, "is not registered");
+            let mut offset = 7;
+            succeeds(hipBindTexture(&mut offset, texref, memory, &desc, 400));
+            assert_eq!(offset, 0);
+            let variable = result(|address| hipGetSymbolAddress(address, texref.cast()));
+            let bound = (*texref).textureObject.addr();
+            assert_eq!(object_in(variable), bound);
+            let function = kernel_of(gpu, &fetch(gpu));
+            let read = run(function, bound, &points)
+                .iter()
+                .map(|x| x[0])
+                .collect::<Vec<_>>();
+            assert_eq!(read, words[..64], "{gpu}");
+            // Misaligned: the offset tells the next aligned address.
+            let beyond = memory.wrapping_byte_add(128).cast_const();
+            let no_offset = hipBindTexture(ptr::null_mut(), texref, beyond, &desc, 100);
+            fails(no_offset, invalid, "not a multiple of 256");
+            assert!((*texref).textureObject.is_null(), "unbound before");
+            succeeds(hipBindTexture(&mut offset, texref, beyond, &desc, 100));
+            assert_eq!(offset, 128);
+            // Rows, then an array.
+            succeeds(hipBindTexture2D(
+                ptr::null_mut(),
+                texref,
+                memory,
+                &desc,
+                5,
+                1,
+                256,
+            ));
+            let sampled = &image(gpu, "image_sample_lz", 0, "2D");
+            let function = kernel_of(gpu, sampled);
+            let read = run(function, (*texref).textureObject.addr(), &points);
+            assert_eq!(read[3][0], 103, "{gpu}");
+            let texels = Texels {
+                size: [4, 4, 1],
+                texels: (0..16).map(|x| x as f32).collect(),
+            };
+            let array = array_of(&texels, [4, 4, 0], 0);
+            let float = linear(ptr::null_mut(), 0, [32, 0, 0, 0], FLOAT).desc;
+            succeeds(hipBindTextureToArray(texref, array, &float));
+            let bound = (*texref).textureObject.addr();
+            assert_eq!(object_in(variable), bound);
+            let read = run(function, bound, &points);
+            assert_eq!(f32::from_bits(read[2][0]), 10.0, "{gpu}");
+            assert_eq!(result(|found| hipTexRefGetArray(found, texref)), array);
+            succeeds(hipUnbindTexture(texref));
+            assert!((*texref).textureObject.is_null());
+            __hipUnregisterFatBinary(modules);
+        }
+    }
+}
+
+#[test]
+fn references_of_a_module_are_set() {
+    let gpu = Gpu::Gfx1100;
+    let _device = TestDevice::new(gpu);
+    let module = load(&object_of(gpu, &fetch(gpu)));
+    let function = kernel(module, c"run");
+    let (invalid, missing) = (
+        hipError_t::hipErrorInvalidValue,
+        hipError_t::hipErrorNotFound,
+    );
+    let words: Vec<u32> = (0..64).map(|x| x * 0x0101_0101).collect();
+    let memory = buffer(&words);
+    // SAFETY: the pointers are valid or null.
+    unsafe {
+        let mut none = ptr::null_mut();
+        let code = hipModuleGetTexRef(&mut none, module, c"number".as_ptr());
+        fails(code, missing, "no texture reference");
+        let texref = result(|texref| hipModuleGetTexRef(texref, module, c"reference".as_ptr()));
+        // The defaults of the driver's references: one float, read as normalized.
+        assert_eq!(result(|flags| hipTexRefGetFlags(flags, texref)), 0);
+        let (mut format, mut channels) = (hipArray_Format(0), 0);
+        succeeds(hipTexRefGetFormat(&mut format, &mut channels, texref));
+        let float = hipArray_Format::HIP_AD_FORMAT_FLOAT;
+        assert_eq!((format, channels), (float, 1));
+        let nothing = hipTexRefGetAddress(&mut ptr::null_mut(), texref);
+        assert_eq!(nothing, invalid);
+        let bytes = hipArray_Format::HIP_AD_FORMAT_UNSIGNED_INT8;
+        succeeds(hipTexRefSetFormat(texref, bytes, 4));
+        succeeds(hipTexRefSetFlags(texref, 1));
+        succeeds(hipTexRefSetAddress(ptr::null_mut(), texref, memory, 256));
+        assert_eq!(
+            result(|address| hipTexRefGetAddress(address, texref)),
+            memory
+        );
+        let bound = (*texref).textureObject.addr();
+        let variable = result(|start| {
+            hipModuleGetGlobal(start, ptr::null_mut(), module, c"reference".as_ptr())
+        });
+        assert_eq!(object_in(variable), bound);
+        let points = std::array::from_fn(|i| [i as f32; 4]);
+        assert_eq!(run(function, bound, &points)[37], [37; 4]);
+        // What a reference has no meaning for, and others than the module's.
+        let mut other = *texref;
+        let code = hipTexRefSetAddress(ptr::null_mut(), &mut other, memory, 256);
+        fails(code, missing, "is not from hipModuleGetTexRef");
+        let code = hipTexRefSetAddressMode(texref, 3, 0);
+        fails(code, invalid, "dimension 3");
+        succeeds(hipTexRefSetAddressMode(texref, 1, 3));
+        assert_eq!(result(|mode| hipTexRefGetAddressMode(mode, texref, 1)), 3);
+        let mut bias = 1.0;
+        succeeds(hipTexRefSetMipmapLevelBias(texref, 0.5));
+        assert_eq!(hipTexRefGetMipmapLevelBias(&mut bias, texref), invalid);
+        assert_eq!(bias, 0.5, "written although it is an error");
+        let code = hipTexRefSetAddress(ptr::null_mut(), texref, memory, 256);
+        fails(code, hipError_t::hipErrorNotSupported, "a bias of levels");
+        succeeds(hipModuleUnload(module));
+    }
 }
