@@ -21,7 +21,6 @@ types=("${@:2}")
 [ "${#types[@]}" -gt 0 ] || types=(f16 bf16 f32)
 debian libhipblaslt1-bench librocblas4-bench libomp5
 libraries
-inside=${ours#"$debian"}
 ferrowave=$(artifacts --test report | grep -oE '"executable":"[^"]*/ferrowave"' | tail -1 | cut -d'"' -f4)
 cp "$ferrowave" "$ours/ferrowave"
 

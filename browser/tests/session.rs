@@ -1,4 +1,4 @@
-//! What a page is answered. The page itself is tested in Chromium (`tests/real_programs/browser.sh`).
+//! What a page is answered. The page itself is tested in browsers (`tests/real_programs/browser.sh`).
 
 use ferrowave_browser::Session;
 use ferrowave_code_object::{code_objects, write_bundle};

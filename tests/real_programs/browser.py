@@ -1,7 +1,7 @@
-"""Looks at the emulator's page: browser.py sample|full FILE SERVED AXE LOGS CHROMIUM...
+"""Looks at the emulator's page: browser.py sample|full FILE SERVED AXE LOGS chromium|firefox COMMAND...
 
 FILE and SERVED are the page's addresses as a file and on a server whose headers isolate it: launches run on one thread or several.
-Prints `passed NAME` and `failed NAME: why`. The screenshots are in the folder LOGS.
+COMMAND runs the browser. Prints `passed NAME` and `failed NAME: why`. The screenshots are in the folder LOGS.
 """
 
 import base64
@@ -9,9 +9,9 @@ import json
 import pathlib
 import sys
 
-from chromium import Chromium
+from browsers import BROWSERS
 
-form, url, served, axe, logs = sys.argv[1:6]
+form, url, served, axe, logs, kind = sys.argv[1:7]
 axe = pathlib.Path(axe).read_text()
 logs = pathlib.Path(logs)
 
@@ -266,43 +266,43 @@ def same(one, other):
             raise RuntimeError(f"part {number} differs: {left[max(0, at - 60) : at + 60]!r} on one thread, {right[max(0, at - 60) : at + 60]!r}")
 
 
-with open(logs / "chromium.log", "w") as log:
-    chromium = Chromium(sys.argv[6:], log)
+with open(logs / f"{kind}.log", "w") as log:
+    browser = BROWSERS[kind](sys.argv[7:], log)
     try:
         for width in (390, 1280):
             for scheme in ("light", "dark"):
                 where = f"at {width}, {scheme}"
-                chromium.look(f"{url}#MI300X/gemm_register_tiled_f32", width, 900, scheme)
-                report(f"a product {where}", lambda: chromium.run(COMMON + "const KERNEL = 'gemm_register_tiled_f32'; await ready();" + RUN + PRODUCT))
-                chromium.run(f"globalThis.AXE = {json.dumps(axe)};")
-                report(f"axe and width {where}", lambda: chromium.run(COMMON + AXE))
-                (logs / f"{width}-{scheme}.png").write_bytes(base64.b64decode(chromium.call("Page.captureScreenshot")["data"]))
-        chromium.call("Emulation.setHardwareConcurrencyOverride", hardwareConcurrency=CORES)
+                browser.look(f"{url}#MI300X/gemm_register_tiled_f32", width, 900, scheme)
+                report(f"a product {where}", lambda: browser.run(COMMON + "const KERNEL = 'gemm_register_tiled_f32'; await ready();" + RUN + PRODUCT))
+                browser.run(f"globalThis.AXE = {json.dumps(axe)};")
+                report(f"axe and width {where}", lambda: browser.run(COMMON + AXE))
+                (logs / f"{kind}-{width}-{scheme}.png").write_bytes(base64.b64decode(browser.screenshot()))
+        browser.cores(CORES)
         told = {}
         for way, address, threads in (("", url, "1 thread"), (", served", served, f"{CORES} threads")):
             begin = COMMON + f"const THREADS = '{threads}';"
             for name, script in VISITS.items():
-                chromium.look(address, 1280, 900, "light")
-                report(name + way, lambda: chromium.run(begin + script))
+                browser.look(address, 1280, 900, "light")
+                report(name + way, lambda: browser.run(begin + script))
 
             def tell():
-                chromium.look(address, 1280, 900, "light")
-                told[way] = chromium.run(begin + SAME)
+                browser.look(address, 1280, 900, "light")
+                told[way] = browser.run(begin + SAME)
 
             report(f"launches on {threads}", tell)
         if len(told) == 2:
             report("the same on one thread as on several", lambda: same(*told.values()))
         for name, script in FAILURES.items():
-            chromium.look(served, 1280, 900, "light")
-            report(name, lambda: chromium.run(begin + script))
-        chromium.look(url, 1280, 900, "light")
-        launches = chromium.run(
+            browser.look(served, 1280, 900, "light")
+            report(name, lambda: browser.run(begin + script))
+        browser.look(url, 1280, 900, "light")
+        launches = browser.run(
             COMMON + "await ready(); return ladder.devices.flatMap((one, at) => one.launches.map((launch) => [one.machine, at, launch.kernel]));"
         )
         for machine, number, kernel in launches:
             # A sample has the kernels for f32.
             if form == "full" or kernel.endswith("_f32"):
                 begin = COMMON + f"const KERNEL = '{kernel}'; await ready(); await openLadder(ladder.devices[{number}], KERNEL);"
-                report(f"{kernel} on {machine}", lambda: chromium.run(begin + RUN))
+                report(f"{kernel} on {machine}", lambda: browser.run(begin + RUN))
     finally:
-        chromium.close()
+        browser.close()

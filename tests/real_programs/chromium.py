@@ -82,6 +82,14 @@ class Chromium:
             raise RuntimeError(details.get("exception", {}).get("description", details["text"]))
         return result["result"].get("value")
 
+    def cores(self, count):
+        """Pages that are opened from now on are told that the computer has this many cores."""
+        self.call("Emulation.setHardwareConcurrencyOverride", hardwareConcurrency=count)
+
+    def screenshot(self):
+        """What the window shows, as a PNG image in base64."""
+        return self.call("Page.captureScreenshot")["data"]
+
     def close(self):
         self.process.kill()
         self.process.wait()

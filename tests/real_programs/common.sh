@@ -2,14 +2,16 @@
 #
 #   debian PACKAGE...            unpacks packages of Debian's suite sid into $debian, without root, installing nothing
 #   foreign ARCH PACKAGE...      unpacks packages of another architecture, and sets $foreign to their folder
-#   libraries                    builds this checkout's libraries and copies them to the folder $ours
+#   folder                       makes the folder $ours in $debian, which is removed at the end, and sets $inside to its path there
+#   libraries                    builds this checkout's libraries and copies them to $ours
 #   run_in_debian PROGRAM ARG... runs a program from $debian with these libraries; NAME=VALUE may precede it; it is ended
 #                                after $time_limit seconds (600 by default)
 #   google_tests PROGRAM ARG...  lists the cases of a GoogleTest program in the form that run_cases takes
 #   run_cases LIST [OPTION...]   runs cases of test programs from $debian, see cases.py
 #   draw SEED COUNT PATTERN      draws lines by a seed, see draw.py
 #   excluded DEVICE FILE         removes the names in SUITE.excluded from the file, and sets $excluded to their number
-#   chromium                     sets $chromium to a command that runs Chromium, and $axe to axe-core's script
+#   browsers                     sets $browsers to those in which pages are tested, Chromium first, and $axe to axe-core's script
+#   browser NAME                 sets $browser to a command that runs one of them, with a profile in $ours
 #   results DEVICE FILE          prints each failure and a line for the device; the file has a line «passed NAME»,
 #                                «skipped NAME» or «failed NAME: why» for each case
 #   finish                       ends the suite, with an error if a case failed on any device
@@ -114,14 +116,19 @@ artifacts() {
         ${CARGO_PROFILE:+--profile "$CARGO_PROFILE"} --message-format json "$@")
 }
 
-# Builds the libraries, and copies them to a folder of this run under the names that programs look for.
-libraries() {
-    local messages library file names name inside lib=/usr/lib/x86_64-linux-gnu
+folder() {
     mkdir -p "$debian/tmp"
     # Must not contain a suite's name: rocBLAS looks for its files beside the first library with `rocblas` in its path.
     ours=$(mktemp -d "$debian/tmp/ours.XXXXXX")
     trap 'rm -rf "$ours"' EXIT
     chmod 755 "$ours"
+    inside=${ours#"$debian"}
+}
+
+# Builds the libraries, and copies them to a folder of this run under the names that programs look for.
+libraries() {
+    local messages library file names name lib=/usr/lib/x86_64-linux-gnu
+    folder
     # These tests depend on the libraries.
     messages=$(artifacts --test shared_library)
     for library in libamdhip64 librocm_smi64; do
@@ -135,7 +142,6 @@ libraries() {
             ln -s "${names[0]}" "$ours/$name"
         done
     done
-    inside=${ours#"$debian"}
     in_debian=("${root[@]}" chroot "$debian" /usr/bin/env "TMPDIR=$inside"
         "LD_LIBRARY_PATH=$inside:$lib/blas:$lib/lapack")
 }
@@ -182,22 +188,37 @@ excluded() {
     mv "$file.left" "$file"
 }
 
-# Chromium needs /proc and /dev, which are mounted only for it.
-chromium() {
+# A sample is tested in Chromium only. Browsers need /proc and /dev, which are mounted only for them. What they start ends with them.
+browsers() {
     local version=4.14.1
-    debian chromium fonts-dejavu-core
-    chromium=(unshare --mount --pid --fork)
-    [ "$(id -u)" = 0 ] || chromium+=(--map-root-user)
+    browsers=(chromium)
+    [ "$form" = sample ] || browsers+=(firefox)
+    debian "${browsers[@]/#firefox/firefox-esr}" fonts-dejavu-core
+    browser_root=(unshare --mount --pid --fork --kill-child)
+    [ "$(id -u)" = 0 ] || browser_root+=(--map-root-user)
     mkdir -p "$debian/proc"
-    "${chromium[@]}" mount -t proc proc "$debian/proc" 2> /dev/null || not_run "needs to mount /proc in a namespace, for Chromium"
-    chromium+=(sh -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"' "$debian"
-        /usr/bin/env "HOME=/tmp" /usr/lib/chromium/chromium)
+    "${browser_root[@]}" mount -t proc proc "$debian/proc" 2> /dev/null || not_run "needs to mount /proc in a namespace, for browsers"
+    browser_root+=(sh -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"' "$debian" /usr/bin/env)
     axe=$cache/axe-$version.js
     if [ ! -e "$axe" ]; then
         curl --fail --silent --show-error --output "$work/axe.tgz" "https://registry.npmjs.org/axe-core/-/axe-core-$version.tgz"
         tar -xzf "$work/axe.tgz" -C "$work" package/axe.min.js
         mv "$work/package/axe.min.js" "$axe"
     fi
+}
+
+browser() {
+    local profile=$inside/$1
+    mkdir -p "$ours/$1"
+    browser=("${browser_root[@]}" "HOME=$profile" "TMPDIR=$profile")
+    case $1 in
+    chromium) browser+=(/usr/lib/chromium/chromium "--user-data-dir=$profile") ;;
+    firefox)
+        # Any port that is free.
+        echo 'user_pref("marionette.port", 0);' > "$ours/$1/user.js"
+        browser+=(/usr/lib/firefox-esr/firefox-esr --profile "$profile")
+        ;;
+    esac
 }
 
 excluded=0 any_failed=no

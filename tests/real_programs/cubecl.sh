@@ -44,7 +44,6 @@ ln -s "${headers[@]#"$debian"}" "$ours/rocm/include"
 # Cases that the device does not support are reported, and do not count as passed.
 printf '[test]\npolicy = "strict"\n' > "$ours/home/cubek.toml"
 
-inside=${ours#"$debian"}
 # Prints a line for each test in a log of Rust's test harness. A test without a line in the log has ended the process.
 lines() {
     awk -v names="$1" '

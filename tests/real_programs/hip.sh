@@ -12,7 +12,6 @@ debian clang clang-tools llvm lld g++ libamdhip64-dev
 llvm=$(basename "$(ls -d "$debian"/usr/lib/llvm-* | sort -V | tail -1)")
 debian "rocm-device-libs-${llvm#llvm-}"
 libraries
-inside=${ours#"$debian"}
 cp "$here"/hip/*.hip "$ours"
 devices="gfx942 gfx90a gfx1100 gfx1151"
 variants="program--no-offload-compress program--offload-compress cooperative--no-offload-compress host--no-offload-compress

@@ -8,7 +8,6 @@ set -euo pipefail
 
 debian libhipblaslt1-bench librocblas4-tests libomp5
 libraries
-inside=${ours#"$debian"}
 program=$(artifacts --test report | grep -oE '"executable":"[^"]*/ferrowave"' | tail -1 | cut -d'"' -f4)
 cp "$program" "$ours/ferrowave"
 [ "$form" = sample ] && sizes=256 || sizes=256,512x96x1000,1024

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the tests of AMD's libraries, llama.cpp, tinygrad and cubecl, HIP programs in C++ and IREE on the emulator, compares the
-# disassembler with LLVM's, has AMD's libraries in reports, and tests a report's page in Chromium: a sample of them, or as many
+# disassembler with LLVM's, has AMD's libraries in reports, and tests pages in Chromium and Firefox: a sample of them, or as many
 # as run in some hours. Each suite is a script beside this one. Without names all suites run, except that a sample leaves out
 # `cubecl`, `disassembly`, `hip_tests`, `magma` and `math`, which take long to fetch, to build or to run.
 #

@@ -21,7 +21,6 @@ debian libamd-comgr3 clang python3 python3-hypothesis python3-numpy python3-pyte
 [ -s "$debian/dev/urandom" ] || head -c 4096 /dev/urandom > "$debian/dev/urandom"
 libraries
 
-inside=${ours#"$debian"}
 mkdir "$ours/tinygrad" "$ours/home"
 # The folder beside this script has the modules that the tests import and the package lacks.
 cp -r "$package/tinygrad" "$package/test" "$here/tinygrad/." "$ours/tinygrad"
