@@ -356,6 +356,24 @@ fn programs_that_cannot_run_on_the_emulator_are_refused_with_the_reason() {
     changed("locked", &|_| ());
     fs::set_permissions(installed.path("locked"), fs::Permissions::from_mode(0o644)).unwrap();
     refused("./locked", 126, &["it is not executable"]);
+    fs::write(installed.path("source.hip"), "int main() {}\n").unwrap();
+    refused(
+        "./source.hip",
+        126,
+        &["neither an ELF program nor a script"],
+    );
+    changed("kernels.elf", &|bytes| bytes[18] = 224);
+    refused(
+        "./kernels.elf",
+        126,
+        &["code for a GPU, not a program", "--code-object"],
+    );
+    fs::set_permissions(
+        installed.path("kernels.elf"),
+        fs::Permissions::from_mode(0o644),
+    )
+    .unwrap();
+    refused("./kernels.elf", 126, &["code for a GPU, not a program"]);
     refused("./bin/libamdhip64.so", 126, &["a library"]);
 }
 

@@ -156,8 +156,27 @@ fn accessible(path: &Path) -> Result<(), String> {
     // SAFETY: a C string.
     match unsafe { libc::access(text.as_ptr(), libc::X_OK) } {
         0 => Ok(()),
-        _ => Err("it is not executable; chmod +x makes it so".to_owned()),
+        _ => {
+            let why = fs::read(path).ok().and_then(|bytes| no_program(&bytes));
+            Err(why
+                .unwrap_or("it is not executable; chmod +x makes it so")
+                .to_owned())
+        }
     }
+}
+
+/// Why a file is no program, if its format is that of none.
+fn no_program(bytes: &[u8]) -> Option<&'static str> {
+    let is_elf = bytes.starts_with(&elf::ELFMAG);
+    if is_elf && bytes.get(18..20) == Some(elf::EM_AMDGPU.0.to_le_bytes().as_slice())
+        || !is_elf && code_objects(bytes).is_ok_and(|found| !found.is_empty())
+    {
+        return Some(
+            "it is code for a GPU, not a program; the commands check and profile launch its kernels with --code-object",
+        );
+    }
+    (!is_elf && !bytes.starts_with(b"#!"))
+        .then_some("it is neither an ELF program nor a script with `#!` in its first line")
 }
 
 /// The interpreter that a script names in its first line, if the file is a script.
@@ -257,10 +276,8 @@ struct Dynamic {
 
 impl Dynamic {
     fn read(bytes: &[u8]) -> Result<Self, String> {
-        if !bytes.starts_with(&elf::ELFMAG) {
-            return Err(
-                "it is neither an ELF program nor a script with `#!` in its first line".to_owned(),
-            );
+        if let Some(why) = no_program(bytes) {
+            return Err(why.to_owned());
         }
         if bytes.get(4) == Some(&elf::ELFCLASS32.0) {
             return Err(
