@@ -21,12 +21,12 @@ fn naive() -> &'static Kernel {
     Kernel::by_symbol("gemm_naive_f32").unwrap()
 }
 
-/// A product of m×64 and 64×m with layouts that every kernel reads; twice as long along k, if two elements share a byte.
+/// A product of m×64 and 64×m with layouts that every kernel reads; longer along k by as many elements as fill whole bytes.
 fn problem(kernel: &Kernel, m: i64) -> Problem {
     let request = Request {
         order_b: Order::ColumnMajor,
         types: kernel.types,
-        ..Request::new(m, m, 64 * i64::from(kernel.types.input.per_byte()))
+        ..Request::new(m, m, 64 * i64::from(kernel.types.input.packed()))
     };
     request.check().unwrap()
 }
@@ -49,10 +49,10 @@ fn accesses_outside_of_buffers_are_named() {
             let buffers = inputs.upload(&context, 0).unwrap();
             let c_target = Target::of_bytes(&mut c, kernel.types.output);
             let whole = buffers.operands(kernel.types, c_target).addresses();
-            let a_columns = (problem.a().columns / kernel.types.input.per_byte()) as usize;
+            let a_columns = problem.a().columns as usize;
             // Less than the kernel accesses, in whole pages, because accesses may go to the end of a page.
             let short = |(elements, lines, length): (&Elements, usize, usize)| {
-                let bytes = lines * length * elements.element().size_bytes();
+                let bytes = elements.element().bytes((lines * length) as u128) as usize;
                 context.upload(&elements.bytes()[..bytes]).unwrap()
             };
             let loaded = module.kernel(kernel.symbol).unwrap();
@@ -72,7 +72,7 @@ fn accesses_outside_of_buffers_are_named() {
             };
             let [short_a, short_b, short_c] = [
                 (&inputs.a, 64, a_columns),
-                (&inputs.b, 64, 64),
+                (&inputs.b, 64, problem.k() as usize),
                 (&inputs.c, 64, 64),
             ]
             .map(short);

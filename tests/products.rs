@@ -6,8 +6,8 @@ use std::{array, env};
 use ferrowave::{
     embedded,
     gemm::{
-        E8m0, Gemm, Mxfp4Pair, Mxfp8, Operands, Operation, Order, Plan, PlanError, Request, Target,
-        choose,
+        E8m0, Element, Gemm, Mxfp4Pair, Mxfp6Quad, Mxfp8, Operands, Operation, Order, Plan,
+        PlanError, Request, Target, choose,
     },
     hip::{Context, DEVICE_VARIABLE, Device, DeviceSelector},
     verify::{
@@ -264,7 +264,11 @@ fn a_nan_scale_makes_its_row_or_column_nan() {
 #[test]
 fn scales_are_those_of_rows_far_apart() {
     for bench in Bench::all() {
-        for types in [ElementTypes::MXFP8, ElementTypes::MXFP4] {
+        for types in [
+            ElementTypes::MXFP8,
+            ElementTypes::MXFP6,
+            ElementTypes::MXFP4,
+        ] {
             let Some(kernel) = bench.kernels().find(|kernel| kernel.types == types) else {
                 continue;
             };
@@ -279,33 +283,52 @@ fn scales_are_those_of_rows_far_apart() {
     }
 }
 
-/// Products by hand, with scales of 2, ½ and 2¹⁰.
+/// Products by hand, with scales of 2, ½ and 2¹⁰. The row of A is 1 and 2 in turn, then 4; both columns of B are 3.
 #[test]
 fn scales_are_of_32_elements_along_k() {
     for bench in Bench::all() {
-        let kernels = bench.kernels();
-        for kernel in kernels.filter(|kernel| kernel.types == ElementTypes::MXFP4) {
-            let request = Request {
-                types: kernel.types,
-                order_b: Order::ColumnMajor,
-                ..Request::new(1, 2, 64)
-            };
-            let problem = request.check().unwrap();
-            // 1 and 2 in turn, then 4; 3 in both columns of B.
-            let a: [Mxfp4Pair; 32] = array::from_fn(|byte| Mxfp4Pair([0x42, 0x66][byte / 16]));
-            let a = bench.context.upload(&a).unwrap();
-            let b = bench.context.upload(&[Mxfp4Pair(0x55); 64]).unwrap();
-            let scales_a = bench.context.upload(&[E8m0(128), E8m0(126)]).unwrap();
-            let scales_b = [127, 127, 137, 127].map(E8m0);
-            let scales_b = bench.context.upload(&scales_b).unwrap();
-            let mut c = bench.context.allocate::<f32>(2).unwrap();
-            let operands = Operands::new(&a, &b, &mut c).with_scales(&scales_a, &scales_b);
-            bench.gemm.run_kernel(kernel, &problem, operands).unwrap();
-            let (first, second) = (16.0 * 9.0 * 2.0, 32.0 * 12.0 / 2.0);
-            let expected = [first + second, 1024.0 * first + second];
-            assert_eq!(c.to_vec().unwrap(), expected, "{}", kernel.symbol);
+        for kernel in bench.kernels() {
+            match kernel.types {
+                ElementTypes::MXFP4 => {
+                    let a: [_; 32] = array::from_fn(|byte| Mxfp4Pair([0x42, 0x66][byte / 16]));
+                    product_by_hand(&bench, kernel, &a, &[Mxfp4Pair(0x55); 64]);
+                }
+                ElementTypes::MXFP6 => {
+                    // 1 is 8, 2 is 16, 3 is 20 and 4 is 24.
+                    let quad = |codes: [u32; 4]| {
+                        let bits = codes[0] | codes[1] << 6 | codes[2] << 12 | codes[3] << 18;
+                        let [first, second, third, _] = bits.to_le_bytes();
+                        Mxfp6Quad([first, second, third])
+                    };
+                    let a: [_; 16] = array::from_fn(|i| quad([[8, 16, 8, 16], [24; 4]][i / 8]));
+                    product_by_hand(&bench, kernel, &a, &[quad([20; 4]); 32]);
+                }
+                _ => {}
+            }
         }
     }
+}
+
+fn product_by_hand<T: Element>(bench: &Bench, kernel: &'static Kernel, a: &[T], b: &[T]) {
+    let request = Request {
+        types: kernel.types,
+        order_b: Order::ColumnMajor,
+        ..Request::new(1, 2, 64)
+    };
+    let problem = request.check().unwrap();
+    let (a, b) = (
+        bench.context.upload(a).unwrap(),
+        bench.context.upload(b).unwrap(),
+    );
+    let scales_a = bench.context.upload(&[E8m0(128), E8m0(126)]).unwrap();
+    let scales_b = [127, 127, 137, 127].map(E8m0);
+    let scales_b = bench.context.upload(&scales_b).unwrap();
+    let mut c = bench.context.allocate::<f32>(2).unwrap();
+    let operands = Operands::new(&a, &b, &mut c).with_scales(&scales_a, &scales_b);
+    bench.gemm.run_kernel(kernel, &problem, operands).unwrap();
+    let (first, second) = (16.0 * 9.0 * 2.0, 32.0 * 12.0 / 2.0);
+    let expected = [first + second, 1024.0 * first + second];
+    assert_eq!(c.to_vec().unwrap(), expected, "{}", kernel.symbol);
 }
 
 #[test]
@@ -356,7 +379,7 @@ fn scales_that_do_not_fit_are_refused() {
         let operands = Operands::new(&ones, &ones, &mut c).with_scales(&scales, &scales);
         assert_eq!(
             bench.gemm.run(&plain, operands).unwrap_err().to_string(),
-            "scales are given, but elements of f32 have none; those of mxfp8 and mxfp4 have"
+            "scales are given, but elements of f32 have none; those of mxfp8, mxfp6 and mxfp4 have"
         );
     }
 }

@@ -10,7 +10,7 @@ use ferrowave_code_object::CodeObject;
 use ferrowave_gpu::{Family, Gpu, GpuLimits, Occupancy};
 use ferrowave_kernel_build::{Disassembled, disassemble};
 use ferrowave_shared::{
-    CATALOGUE, ElementTypes, Kernel, Variant,
+    CATALOGUE, ElementType, ElementTypes, Kernel, Variant,
     catalogue::{Access, Reduction, Unit},
 };
 
@@ -471,7 +471,12 @@ fn main_loops_load_as_wide_as_the_row_says() {
         );
         for line in main_loop {
             // The scales.
-            if types.input.is_scaled() && line.text.starts_with("ds_read_u8") {
+            let of_scales: &[_] = match types.input {
+                ElementType::Mxfp6 => &["ds_read_b32", "ds_read2_b32", "ds_read2st64_b32"],
+                input if input.is_scaled() => &["ds_read_u8"],
+                _ => &[],
+            };
+            if of_scales.iter().any(|name| line.text.starts_with(name)) {
                 continue;
             }
             let narrow = [

@@ -3,7 +3,7 @@
 use crate::{
     BlockShape, BlockTile, ElementType, ElementTypes, GpuSet, TileOrder,
     element::SCALE_BLOCK,
-    for_each_kernel,
+    for_each_kernel, six_bits,
     tile::{LANES, UNIT_BYTES, lds_rows},
 };
 
@@ -610,10 +610,15 @@ impl Step {
                 k: self.round * b_row_bytes * 8 / types.input.bits(),
             },
             block,
-            lds_bytes: self.stages
-                * (tile_bytes(m, self.row_bytes, block)
-                    + tile_bytes(n, b_row_bytes, block)
-                    + (m + n) * scale_bytes(self.row_bytes, types)),
+            lds_bytes: match types.input.bits() {
+                6 => six_bits::lds_bytes(m + n),
+                _ => {
+                    self.stages
+                        * (tile_bytes(m, self.row_bytes, block)
+                            + tile_bytes(n, b_row_bytes, block)
+                            + (m + n) * scale_bytes(self.row_bytes, types))
+                }
+            },
             waves_per_simd: self.waves_per_simd,
             order: self.order,
             access: self.access,
@@ -730,6 +735,20 @@ const PINGPONG_SMALL_LINES: Step = Step {
     variant: Variant::MfmaPingpongSmallLines,
     tile: (128, 128),
     ..PINGPONG_LINES
+};
+
+/// [`Variant::MfmaPingpongLines`] for elements of six bits: panels of three lines ([`six_bits`]).
+const PINGPONG_SIX_BITS: Step = Step {
+    row_bytes: six_bits::PANEL_BYTES,
+    round: 1,
+    ..PINGPONG_LINES
+};
+
+/// [`Variant::MfmaPingpongSmallLines`] for elements of six bits.
+const PINGPONG_SMALL_SIX_BITS: Step = Step {
+    variant: Variant::MfmaPingpongSmallLines,
+    tile: (128, 128),
+    ..PINGPONG_SIX_BITS
 };
 
 /// [`Variant::MfmaPingpongSmall`]: 2 × 4 waves of 64 × 32.

@@ -33,6 +33,9 @@ pub enum ElementType {
     /// MXFP4: E2M1 with scales, two elements in a byte, the first one in its low half. One sign bit, two exponent bits
     /// with a bias of 1, one fraction bit: 0, 0.5, 1, 1.5, 2, 3, 4, 6. On gfx950.
     Mxfp4,
+    /// MXFP6: E2M3 with scales, four elements in three bytes, the first one in the lowest bits. One sign bit, two exponent bits
+    /// with a bias of 1, three fraction bits: multiples of 0.125 up to 1.875, and up to ±7.5 in all. On gfx950.
+    Mxfp6,
     /// E8M0, the type of scales: 2 to the power of (code − 127); `0xff` is NaN.
     E8m0,
 }
@@ -56,6 +59,7 @@ impl ElementType {
             Self::Bf8 => "bf8",
             Self::Mxfp8 => "mxfp8",
             Self::Mxfp4 => "mxfp4",
+            Self::Mxfp6 => "mxfp6",
             Self::E8m0 => "e8m0",
         }
     }
@@ -64,6 +68,7 @@ impl ElementType {
     pub const fn bits(self) -> usize {
         match self {
             Self::Mxfp4 => 4,
+            Self::Mxfp6 => 6,
             Self::I8 | Self::Fp8 | Self::Fp8Fnuz | Self::Bf8 | Self::Mxfp8 | Self::E8m0 => 8,
             Self::F16 | Self::Bf16 => 16,
             Self::F32 | Self::Xf32 | Self::I32 => 32,
@@ -76,11 +81,34 @@ impl ElementType {
         (elements * self.bits() as u128).div_ceil(8)
     }
 
-    /// Elements that share a byte; 1 for types of at least 8 bits.
-    pub const fn per_byte(self) -> u32 {
+    /// The least number of elements that fill whole bytes: 2 of 4 bits, 4 of 6 bits; 1 for types of at least 8 bits.
+    pub const fn packed(self) -> u32 {
+        let mut elements = 1;
+        while !(elements as usize * self.bits()).is_multiple_of(8) {
+            elements += 1;
+        }
+        elements
+    }
+
+    /// The size in memory of the fewest [packs](Self::packed) that hold that many elements, in bytes.
+    pub const fn bytes_of_packs(self, elements: u128) -> u128 {
+        self.bytes(elements.next_multiple_of(self.packed() as u128))
+    }
+
+    /// What kernels count instead of that many elements, which are whole [packs](Self::packed): bytes, of elements of less
+    /// than 8 bits.
+    ///
+    /// ```
+    /// use ferrowave_shared::ElementType;
+    ///
+    /// assert_eq!(ElementType::Mxfp6.counted(32), 24);
+    /// assert_eq!(ElementType::F16.counted(32), 32);
+    /// ```
+    pub const fn counted(self, elements: u64) -> u64 {
         match self.bits() {
-            bits @ ..8 => 8 / bits as u32,
-            _ => 1,
+            // Packs first: the bits of all elements may not fit.
+            ..8 => elements / self.packed() as u64 * self.bytes(self.packed() as u128) as u64,
+            _ => elements,
         }
     }
 
@@ -91,7 +119,7 @@ impl ElementType {
 
     /// Whether [`SCALE_BLOCK`] elements along k share a scale of type [`ElementType::E8m0`].
     pub const fn is_scaled(self) -> bool {
-        matches!(self, Self::Mxfp8 | Self::Mxfp4)
+        matches!(self, Self::Mxfp8 | Self::Mxfp4 | Self::Mxfp6)
     }
 
     /// The size of an element of C or of a sum in memory, in bytes; the size of a whole byte for smaller types.
@@ -142,6 +170,8 @@ impl ElementTypes {
     pub const MXFP8: Self = Self::new(ElementType::Mxfp8, ElementType::F32, ElementType::F32);
     /// OCP's MXFP4 (E2M1 with scales), accumulated and stored in binary32.
     pub const MXFP4: Self = Self::new(ElementType::Mxfp4, ElementType::F32, ElementType::F32);
+    /// OCP's MXFP6 (E2M3 with scales), accumulated and stored in binary32.
+    pub const MXFP6: Self = Self::new(ElementType::Mxfp6, ElementType::F32, ElementType::F32);
 
     /// [`Self::F16`] with a sparse A.
     pub const SPARSE_F16: Self = Self::F16.sparse();
@@ -165,6 +195,7 @@ impl ElementTypes {
         Self::FP8,
         Self::BF8,
         Self::MXFP8,
+        Self::MXFP6,
         Self::MXFP4,
         Self::SPARSE_F16,
         Self::SPARSE_BF16,
@@ -222,8 +253,8 @@ impl ElementTypes {
         match self.input {
             F16 => &[F16, F32],
             Bf16 => &[Bf16, F32],
-            // `mfma_pingpong_lines` has no registers left for conversions of MXFP4.
-            F32 | ElementType::Xf32 | ElementType::Mxfp4 => &[F32],
+            // `mfma_pingpong_lines` has no registers left for conversions of MXFP4 and MXFP6.
+            F32 | ElementType::Xf32 | ElementType::Mxfp4 | ElementType::Mxfp6 => &[F32],
             F64 => &[F64],
             ElementType::I8 => &[I32],
             // Elements of MXFP8 are of this type, too; C has no scales of blocks.

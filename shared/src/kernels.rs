@@ -77,12 +77,14 @@ macro_rules! for_each_kernel {
                 gemm_mfma_pingpong_lines_i8: PINGPONG_LINES, I8, ["gfx950"];
                 gemm_mfma_pingpong_lines_fp8: PINGPONG_LINES, FP8, ["gfx950"];
                 gemm_mfma_pingpong_lines_mxfp8: PINGPONG_LINES, MXFP8, ["gfx950"];
+                gemm_mfma_pingpong_lines_mxfp6: PINGPONG_SIX_BITS, MXFP6, ["gfx950"];
                 gemm_mfma_pingpong_lines_mxfp4: PINGPONG_LINES, MXFP4, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_f16: PINGPONG_SMALL_LINES, F16, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_bf16: PINGPONG_SMALL_LINES, BF16, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_i8: PINGPONG_SMALL_LINES, I8, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_fp8: PINGPONG_SMALL_LINES, FP8, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_mxfp8: PINGPONG_SMALL_LINES, MXFP8, ["gfx950"];
+                gemm_mfma_pingpong_small_lines_mxfp6: PINGPONG_SMALL_SIX_BITS, MXFP6, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_mxfp4: PINGPONG_SMALL_LINES, MXFP4, ["gfx950"];
                 gemm_mfma_pingpong_160x256_f32: PINGPONG_160X256, F32, ["gfx908", "gfx90a"];
                 gemm_mfma_pingpong_160x256_f16: PINGPONG_160X256, F16, ["gfx908", "gfx90a"];

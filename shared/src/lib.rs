@@ -19,6 +19,7 @@ pub mod arguments;
 pub mod catalogue;
 pub mod element;
 pub mod options;
+pub mod six_bits;
 pub mod sparse;
 pub mod tile;
 pub mod workspace;

@@ -25,7 +25,7 @@ fn operations_per_cycle(gpu: &str, input: &str) -> Option<f64> {
         "i8" => [1024.0, 1024.0, 4096.0, 8192.0],
         "fp8" | "fp8_fnuz" => [0.0, 0.0, 4096.0, 8192.0],
         "mxfp8" => [0.0, 0.0, 0.0, 8192.0],
-        "mxfp4" => [0.0, 0.0, 0.0, 16384.0],
+        "mxfp6" | "mxfp4" => [0.0, 0.0, 0.0, 16384.0],
         _ => return None,
     };
     let rate = match gpu {
@@ -53,6 +53,7 @@ fn bytes(element: &str) -> f64 {
         "i8" | "fp8" | "fp8_fnuz" | "bf8" => 1.0,
         // With a scale for 32 elements.
         "mxfp8" => 1.0 + 1.0 / 32.0,
+        "mxfp6" => 0.75 + 1.0 / 32.0,
         "mxfp4" => 0.5 + 1.0 / 32.0,
         _ => 4.0,
     }
@@ -224,8 +225,9 @@ mod tests {
         let mi355x = device("gfx950", 256, 2.4e9);
         assert_eq!(tera(&mi355x, "f16"), 2516.6);
         assert_eq!(tera(&mi355x, "fp8"), 5033.2);
-        // AMD's data sheet of MI355X: 5.0 and 10.1 PFLOP/s.
+        // AMD's data sheet of MI355X: 5.0, 10.1 and 10.1 PFLOP/s.
         assert_eq!(tera(&mi355x, "mxfp8"), 5033.2);
+        assert_eq!(tera(&mi355x, "mxfp6"), 10066.3);
         assert_eq!(tera(&mi355x, "mxfp4"), 10066.3);
         // With structured sparsity: 2614.9 and 5229.8 of MI300X, 5.03 of MI355X in f16.
         assert_eq!(tera(&mi300x, "sparse_f16"), 2614.9);

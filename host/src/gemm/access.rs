@@ -92,8 +92,11 @@ fn along_k(matrix: &'static str, layout: &Layout, must: Order) -> Result<(), Mis
 
 fn lines_aligned(problem: &Problem) -> Result<(), Misfit> {
     let input = problem.types().input;
-    let per_byte = u64::from(input.per_byte());
-    let bytes = |elements: u64| (elements / per_byte).wrapping_mul(input.size_bytes() as u64);
+    let bytes = |elements| {
+        input
+            .counted(elements)
+            .wrapping_mul(input.size_bytes() as u64)
+    };
     for (leading, stride, layout) in [
         ("lda", "stride_a", problem.a()),
         ("ldb", "stride_b", problem.b()),

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use ferrowave_shared::ElementType;
 use half::{bf16, f16};
 
-/// A type whose values have the memory layout of matrix elements, or of as many as share a byte.
+/// A type whose values have the memory layout of matrix elements, or of as many as fill whole bytes.
 pub trait Element: Pod {
     /// The element types with this layout.
     const TYPES: &'static [ElementType];
@@ -35,6 +35,11 @@ pub struct Mxfp8(pub u8);
 #[repr(transparent)]
 pub struct Mxfp4Pair(pub u8);
 
+/// The codes of four elements of MXFP6, [`ElementType::Mxfp6`], the first one in the lowest bits of the first byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Mxfp6Quad(pub [u8; 3]);
+
 /// The code of a scale of 32 elements, [`ElementType::E8m0`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
@@ -60,6 +65,7 @@ elements! {
     Bf8: Bf8;
     Mxfp8: Mxfp8;
     Mxfp4Pair: Mxfp4;
+    Mxfp6Quad: Mxfp6;
     E8m0: E8m0;
 }
 
@@ -69,7 +75,7 @@ mod tests {
 
     fn check<T: Element>() {
         for element in T::TYPES {
-            let elements = u128::from(element.per_byte());
+            let elements = u128::from(element.packed());
             assert_eq!(size_of::<T>() as u128, element.bytes(elements), "{element}");
         }
     }
@@ -87,6 +93,7 @@ mod tests {
         check::<Bf8>();
         check::<Mxfp8>();
         check::<Mxfp4Pair>();
+        check::<Mxfp6Quad>();
         check::<E8m0>();
     }
 }

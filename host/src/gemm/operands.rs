@@ -22,7 +22,7 @@ impl<'a> View<'a> {
         let types = T::TYPES;
         Self {
             address: buffer.address(),
-            length: buffer.len() * types[0].per_byte() as usize,
+            length: buffer.len() * types[0].packed() as usize,
             types: [types[0], types[types.len() - 1]],
             device: buffer.context().device(),
         }
@@ -39,6 +39,8 @@ impl<'a> View<'a> {
     }
 
     fn skip(self, elements: usize) -> Self {
+        let packed = self.types[0].packed() as usize;
+        let elements = elements.div_ceil(packed).saturating_mul(packed);
         let elements = elements.min(self.length);
         Self {
             address: self.address + self.types[0].bytes(elements as u128) as u64,
@@ -89,7 +91,7 @@ impl<'a> Source<'a> {
         Self(View::untyped(buffer, element))
     }
 
-    /// Without the first `elements` elements, rounded up to whole bytes; empty if there are no more.
+    /// Without the first `elements` elements, rounded up to as many as fill whole bytes; empty if there are no more.
     #[must_use]
     pub fn skip(self, elements: usize) -> Self {
         Self(self.0.skip(elements))
@@ -408,7 +410,9 @@ pub enum OperandError {
         needed: [u128; 2],
     },
     /// Scales are given, but the elements have none.
-    #[error("scales are given, but elements of {element} have none; those of mxfp8 and mxfp4 have")]
+    #[error(
+        "scales are given, but elements of {element} have none; those of mxfp8, mxfp6 and mxfp4 have"
+    )]
     Scales {
         /// The elements' type.
         element: ElementType,

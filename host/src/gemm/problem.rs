@@ -205,13 +205,14 @@ impl Problem {
     pub(super) fn parameters(&self) -> GemmParameters {
         let column_major = |layout: &Layout| layout.order == Order::ColumnMajor;
         // Elements of less than a byte are counted in bytes.
-        let per_byte = self.types.input.per_byte();
+        let counted = |elements| self.types.input.counted(elements);
+        let counted_u32 = |elements: u32| counted(elements.into()) as u32;
         GemmParameters {
             m: self.m(),
             n: self.n(),
-            k: self.k() / per_byte,
-            lda: self.a.leading / per_byte,
-            ldb: self.b.leading / per_byte,
+            k: counted_u32(self.k()),
+            lda: counted_u32(self.a.leading),
+            ldb: counted_u32(self.b.leading),
             ldc: self.c.leading,
             options: Options::NONE
                 .with_column_major(column_major(&self.a), column_major(&self.b))
@@ -223,8 +224,8 @@ impl Problem {
             batch: self.batch(),
             alpha: self.alpha(),
             beta: self.beta,
-            stride_a: self.a.stride / u64::from(per_byte),
-            stride_b: self.b.stride / u64::from(per_byte),
+            stride_a: counted(self.a.stride),
+            stride_b: counted(self.b.stride),
             stride_c: self.c.stride,
             prologue_value: self.prologue.constant(),
             epilogue_value: self.epilogue.constant(),

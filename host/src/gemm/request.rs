@@ -807,7 +807,11 @@ mod tests {
 
     #[test]
     fn elements_with_scales_are_along_k_in_whole_blocks() {
-        for types in [ElementTypes::MXFP8, ElementTypes::MXFP4] {
+        for types in [
+            ElementTypes::MXFP8,
+            ElementTypes::MXFP6,
+            ElementTypes::MXFP4,
+        ] {
             let base = Request {
                 order_b: Order::ColumnMajor,
                 types,

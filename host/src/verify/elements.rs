@@ -27,9 +27,9 @@ impl Elements {
 
     /// The elements with these bytes. Excess bytes at the end are dropped.
     pub fn from_bytes(element: ElementType, mut bytes: Vec<u8>) -> Self {
-        bytes.truncate(bytes.len() - bytes.len() % element.size_bytes());
         // A vector has less than 2⁶³ bytes, and a byte at most two elements.
-        let length = bytes.len() / element.size_bytes() * element.per_byte() as usize;
+        let length = (bytes.len() as u128 * 8 / element.bits() as u128) as usize;
+        bytes.truncate(element.bytes(length as u128) as usize);
         Self {
             element,
             bytes,
@@ -63,12 +63,10 @@ impl Elements {
     /// If there is no such element.
     pub fn bits(&self, index: usize) -> u64 {
         let size = self.element.size_bytes();
-        let per_byte = self.element.per_byte() as usize;
-        if per_byte > 1 {
-            assert!(index < self.length, "there is no element {index}");
-            let place = self.element.bits() * (index % per_byte);
+        if let Some((byte, place)) = self.place(index) {
             let mask = (1 << self.element.bits()) - 1;
-            return u64::from(self.bytes[index / per_byte]) >> place & mask;
+            let upper = self.bytes.get(byte + 1).copied().unwrap_or(0);
+            return u64::from(u16::from_le_bytes([self.bytes[byte], upper])) >> place & mask;
         }
         let mut bits = [0; 8];
         bits[..size].copy_from_slice(&self.bytes[index * size..][..size]);
@@ -85,14 +83,10 @@ impl Elements {
 
     /// Appends an element with these bits.
     pub fn push_bits(&mut self, bits: u64) {
-        let index = self.length;
         self.length += 1;
-        if index.is_multiple_of(self.element.per_byte() as usize) {
-            self.bytes
-                .extend(&bits.to_le_bytes()[..self.element.size_bytes()]);
-        } else {
-            self.set_bits(index, bits);
-        }
+        let size = self.element.bytes(self.length as u128) as usize;
+        self.bytes.resize(size, 0);
+        self.set_bits(self.length - 1, bits);
     }
 
     /// Sets the bits of an element.
@@ -101,17 +95,33 @@ impl Elements {
     /// If there is no such element.
     pub fn set_bits(&mut self, index: usize, bits: u64) {
         let size = self.element.size_bytes();
-        let per_byte = self.element.per_byte() as usize;
-        if per_byte > 1 {
-            assert!(index < self.length, "there is no element {index}");
-            let place = self.element.bits() * (index % per_byte);
-            let mask: u8 = (1 << self.element.bits()) - 1;
-            let byte = &mut self.bytes[index / per_byte];
+        if let Some((byte, place)) = self.place(index) {
+            let mask = ((1_u16 << self.element.bits()) - 1) << place;
             // The cast keeps the element's bits.
-            *byte = *byte & !(mask << place) | (bits as u8 & mask) << place;
+            let bits = (bits as u16) << place & mask;
+            // An element may be in two bytes.
+            let bytes = self.bytes[byte..].iter_mut();
+            for ((byte, mask), bits) in bytes.zip(mask.to_le_bytes()).zip(bits.to_le_bytes()) {
+                *byte = *byte & !mask | bits;
+            }
             return;
         }
         self.bytes[index * size..][..size].copy_from_slice(&bits.to_le_bytes()[..size]);
+    }
+
+    /// The byte in which an element of less than 8 bits begins, and its first bit there; `None` for other types.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    fn place(&self, index: usize) -> Option<(usize, usize)> {
+        let bits = self.element.bits();
+        (bits < 8).then(|| {
+            assert!(index < self.length, "there is no element {index}");
+            // Packs first: the bits of all elements may not fit.
+            let packed = self.element.packed() as usize;
+            let (packs, bit) = (index / packed, index % packed * bits);
+            (packs * (packed * bits / 8) + bit / 8, bit % 8)
+        })
     }
 }
 
@@ -130,6 +140,7 @@ pub(super) fn value(element: ElementType, bits: u64) -> f64 {
         ElementType::Bf8 => Encoding::E5M2.value(bits as u8),
         ElementType::Mxfp8 => Encoding::OCP.value(bits as u8),
         ElementType::Mxfp4 => Encoding::E2M1.value(bits as u8),
+        ElementType::Mxfp6 => Encoding::E2M3.value(bits as u8),
         ElementType::E8m0 if bits == 0xff => f64::NAN,
         ElementType::E8m0 => 2.0_f64.powi(bits as i32 - 127),
         // A type that this crate does not know.
@@ -220,6 +231,29 @@ mod tests {
         assert_eq!(values, [2.0, -6.0, 6.0]);
         let same = Elements::from_bytes(ElementType::Mxfp4, vec![0xf4, 0x07]);
         assert_eq!((same.len(), same.value(3)), (4, 0.0));
+    }
+
+    /// MXFP6: elements are in the order of the bits of the bytes, from the lowest on.
+    #[test]
+    fn four_elements_of_six_bits_share_three_bytes() {
+        let mut elements = Elements::with_capacity(ElementType::Mxfp6, 5).expect("small");
+        for bits in [0b00_0001, 0b10_0000, 0b01_1111, 0b10_1010, 0b11_1111] {
+            elements.push_bits(bits);
+        }
+        let bytes = [0b0000_0001, 0b1111_1000, 0b1010_1001, 0b11_1111];
+        assert_eq!((elements.len(), elements.bytes()), (5, &bytes[..]));
+        let values: Vec<_> = (0..5).map(|index| elements.value(index)).collect();
+        assert_eq!(values, [0.125, -0.0, 7.5, -1.25, -7.5]);
+        // Neighbours stay.
+        elements.set_bits(1, 0b01_1000);
+        elements.set_bits(2, 0);
+        let values: Vec<_> = (0..5).map(|index| elements.value(index)).collect();
+        assert_eq!(values, [0.125, 4.0, 0.0, -1.25, -7.5]);
+        let bytes = elements.bytes().to_vec();
+        let same = Elements::from_bytes(ElementType::Mxfp6, bytes);
+        assert_eq!(same, elements);
+        let whole = Elements::from_bytes(ElementType::Mxfp6, vec![0xff; 6]);
+        assert_eq!((whole.len(), whole.bits(7)), (8, 0x3f));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Floats of 8 and 4 bits.
+//! Floats of 8, 6 and 4 bits.
 //!
 //! | | OCP E4M3 ([`Encoding::OCP`]) | E4M3 FNUZ ([`Encoding::FNUZ`]) | OCP E5M2 ([`Encoding::E5M2`]) |
 //! |---|---|---|---|
@@ -12,7 +12,8 @@
 //! | smallest normal, denormal | 2⁻⁶, 2⁻⁹ | 2⁻⁷, 2⁻¹⁰ | 2⁻¹⁴, 2⁻¹⁶ |
 //!
 //! E2M1 ([`Encoding::E2M1`]; OCP, *Microscaling Formats Specification*, version 1.0) has 4 bits, a bias of 1, one fraction bit,
-//! both zeros, and neither NaN nor infinity: 0.5 is its only denormal, 6 its largest number.
+//! both zeros, and neither NaN nor infinity: 0.5 is its only denormal, 6 its largest number. E2M3 ([`Encoding::E2M3`]; the same
+//! source) has 6 bits and three fraction bits: 0.125 is its smallest number, 7.5 its largest.
 
 /// An encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,13 @@ impl Encoding {
         bias: 1,
         nan: &[],
         infinite: &[],
+    };
+
+    /// The OCP's encoding of MXFP6 with three fraction bits.
+    pub(super) const E2M3: Self = Self {
+        bits: 6,
+        fraction_bits: 3,
+        ..Self::E2M1
     };
 
     /// A code of NaN.
@@ -187,6 +195,28 @@ mod tests {
         assert_eq!(values[..8], positive);
         assert_eq!(values[8..], positive.map(|value| -value));
         assert!(values[8].is_sign_negative());
+    }
+
+    /// Every code of E2M3, in eighths: of the fraction, with a leading one unless the exponent is 0, times 2 to the power of
+    /// the exponent less 1 (OCP, *Microscaling Formats Specification*, section 5.3.2).
+    #[test]
+    fn e2m3_has_sixty_four_values() {
+        let of_exponent = |exponent| match exponent {
+            0 => [0, 1, 2, 3, 4, 5, 6, 7],
+            1 => [8, 9, 10, 11, 12, 13, 14, 15],
+            2 => [16, 18, 20, 22, 24, 26, 28, 30],
+            _ => [32, 36, 40, 44, 48, 52, 56, 60],
+        };
+        for (exponent, fraction) in (0..4).flat_map(|e| (0..8).map(move |f| (e, f))) {
+            let code = exponent << 3 | fraction;
+            let expected = f64::from(of_exponent(exponent)[usize::from(fraction)]) / 8.0;
+            assert_eq!(Encoding::E2M3.value(code), expected, "{code:#x}");
+            let negative = Encoding::E2M3.value(code | 0x20);
+            assert!(
+                negative == -expected && negative.is_sign_negative(),
+                "{code:#x}"
+            );
+        }
     }
 
     /// E5M2 is the upper half of binary16.

@@ -31,7 +31,7 @@ pub const TAIL_ELEMENTS: usize = 64;
 ///
 /// Floats are odd multiples of 2⁻ᵖ in (−1, 1), where p is the precision of the type, so that all of their bits are used
 /// and none is denormal. For xf32, p is 11: AMD's documents do not specify how longer values are rounded, so no
-/// reference could judge them. Floats of 8 and 4 bits and 8-bit integers are any value but 0 and NaN, 32-bit integers any
+/// reference could judge them. Floats of 8, 6 and 4 bits and 8-bit integers are any value but 0 and NaN, 32-bit integers any
 /// value. Scales are powers of two from 2⁻⁸ to 2⁷.
 ///
 /// The same seed and problem give the same elements on every computer. They come from ChaCha with 8 rounds, with a
@@ -185,12 +185,12 @@ impl Inputs {
 /// The bytes in front of a matrix that does not begin at the start of its buffer.
 pub(super) const LEAD: u8 = 0xa5;
 
-/// The bytes of elements behind those of `lead` others.
+/// The bytes of elements behind those of `lead` others, rounded up to as many as fill whole bytes.
 pub(super) fn behind(elements: &Elements, lead: usize) -> Cow<'_, [u8]> {
     if lead == 0 {
         return elements.bytes().into();
     }
-    let mut bytes = vec![LEAD; elements.element().bytes(lead as u128) as usize];
+    let mut bytes = vec![LEAD; elements.element().bytes_of_packs(lead as u128) as usize];
     bytes.extend(elements.bytes());
     bytes.into()
 }
@@ -203,7 +203,9 @@ const fn denormal_mantissa(element: ElementType) -> Option<u64> {
         ElementType::F16 => Some((1 << 10) - 1),
         ElementType::Bf16 => Some((1 << 7) - 1),
         ElementType::F64 => Some((1 << 52) - 1),
-        ElementType::Fp8 | ElementType::Fp8Fnuz | ElementType::Mxfp8 => Some((1 << 3) - 1),
+        ElementType::Fp8 | ElementType::Fp8Fnuz | ElementType::Mxfp8 | ElementType::Mxfp6 => {
+            Some((1 << 3) - 1)
+        }
         ElementType::Mxfp4 => Some(1),
         ElementType::Bf8 => Some((1 << 2) - 1),
         _ => None,
@@ -228,8 +230,9 @@ fn never_read(element: ElementType) -> u64 {
         ElementType::Bf16 => half::bf16::NAN.to_bits().into(),
         ElementType::F64 => f64::NAN.to_bits(),
         ElementType::Fp8 | ElementType::Mxfp8 => Encoding::OCP.nan().into(),
-        // It has no NaN: the largest number.
+        // These have no NaN: the largest number.
         ElementType::Mxfp4 => 7,
+        ElementType::Mxfp6 => 0x1f,
         ElementType::Fp8Fnuz => Encoding::FNUZ.nan().into(),
         ElementType::Bf8 => Encoding::E5M2.nan().into(),
         _ => 101,
@@ -261,6 +264,7 @@ impl Random {
             ElementType::I32 => self.0.next_u32().into(),
             ElementType::Fp8 | ElementType::Mxfp8 => self.code(|code| Encoding::OCP.value(code)),
             ElementType::Mxfp4 => self.code(|code| Encoding::E2M1.value(code >> 4)) >> 4,
+            ElementType::Mxfp6 => self.code(|code| Encoding::E2M3.value(code >> 2)) >> 2,
             ElementType::E8m0 => u64::from(self.0.next_u32() % 16) + LARGEST_SCALE as u64 - 15,
             ElementType::Fp8Fnuz => self.code(|code| Encoding::FNUZ.value(code)),
             ElementType::Bf8 => self.code(|code| Encoding::E5M2.value(code)),

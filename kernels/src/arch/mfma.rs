@@ -184,33 +184,46 @@ mod large {
         pub(crate) scale: u32,
     }
 
-    /// Makes a safe function of `v_mfma_scale_f32_32x32x64_f8f6f4` with one format for both operands, whose scales are in
-    /// the lowest byte: `a · b + c`.
+    /// A lane's 32 elements of six bits.
+    #[cfg(ferrowave_gpu = "gfx950")]
+    #[derive(Clone, Copy)]
+    #[repr(simd)]
+    pub(crate) struct SixBits(pub(crate) [u32; 6]);
+
+    /// Makes a safe function of `v_mfma_scale_f32_…_f8f6f4` with one format for both operands, whose scales are in byte
+    /// number `BYTE` of their words: `a · b + c`.
     #[cfg(ferrowave_gpu = "gfx950")]
     macro_rules! scaled_instruction {
-        ($name:ident($part:ty) = $intrinsic:literal, format $format:literal) => {
+        (
+            $name:ident($part:ty) -> [f32; $sums:literal] as $vector:ty = $intrinsic:literal, format $format:literal
+        ) => {
             #[inline(always)]
-            pub(crate) fn $name(a: Scaled<$part>, b: Scaled<$part>, c: [f32; 16]) -> [f32; 16] {
+            pub(crate) fn $name<const BYTE: i32>(
+                a: Scaled<$part>,
+                b: Scaled<$part>,
+                c: [f32; $sums],
+            ) -> [f32; $sums] {
                 unsafe extern "llvm-intrinsic" {
                     #[link_name = $intrinsic]
                     fn instruction(
                         a: $part,
                         b: $part,
-                        c: f32x16,
+                        c: $vector,
                         cbsz: i32,
                         blgp: i32,
                         scale_a_byte: i32,
                         scale_a: i32,
                         scale_b_byte: i32,
                         scale_b: i32,
-                    ) -> f32x16;
+                    ) -> $vector;
                 }
-                let c = f32x16::from_array(c);
+                const { assert!(0 <= BYTE && BYTE < 4, "a word has four bytes") }
+                let c = <$vector>::from_array(c);
                 let (scale_a, scale_b) = (a.scale.cast_signed(), b.scale.cast_signed());
                 // SAFETY: the GPU has the instruction, by its `cfg`.
                 unsafe {
                     instruction(
-                        a.elements, b.elements, c, $format, $format, 0, scale_a, 0, scale_b,
+                        a.elements, b.elements, c, $format, $format, BYTE, scale_a, BYTE, scale_b,
                     )
                 }
                 .to_array()
@@ -219,9 +232,11 @@ mod large {
     }
 
     #[cfg(ferrowave_gpu = "gfx950")]
-    scaled_instruction!(f32_32x32x64_mxfp8(core::simd::i32x8) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32", format 0);
+    scaled_instruction!(f32_32x32x64_mxfp8(core::simd::i32x8) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32", format 0);
     #[cfg(ferrowave_gpu = "gfx950")]
-    scaled_instruction!(f32_32x32x64_mxfp4(i32x4) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v4i32.v4i32", format 4);
+    scaled_instruction!(f32_32x32x64_mxfp6(SixBits) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v6i32.v6i32", format 2);
+    #[cfg(ferrowave_gpu = "gfx950")]
+    scaled_instruction!(f32_32x32x64_mxfp4(i32x4) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v4i32.v4i32", format 4);
 
     /// `v_mfma_f32_32x32x64_f8f6f4` with E4M3 for both operands: `a · b + c`.
     #[cfg(ferrowave_gpu = "gfx950")]

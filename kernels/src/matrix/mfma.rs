@@ -2,7 +2,7 @@
 
 use super::{F32x16x16x4, LaneMap, Multiply};
 #[cfg(ferrowave_gpu = "gfx950")]
-use crate::arch::mfma::Scaled;
+use crate::arch::mfma::{Scaled, SixBits};
 use crate::{
     arch::{
         self,
@@ -101,7 +101,7 @@ product! {
 product! {
     /// MXFP8: `v_mfma_scale_f32_32x32x64_f8f6f4` with E4M3.
     Mxfp8: u8 => f32, [f32; 16] in Map32x32, [Scaled<i32x8>; 1] from [0, 2] scaled 32,
-    mfma::f32_32x32x64_mxfp8
+    mfma::f32_32x32x64_mxfp8::<0>
 }
 
 #[cfg(ferrowave_gpu = "gfx950")]
@@ -109,7 +109,35 @@ product! {
     /// MXFP4: `v_mfma_scale_f32_32x32x64_f8f6f4` with E2M1, in half the time of MXFP8. An element is a byte here: two of
     /// them.
     Mxfp4: u8 => f32, [f32; 16] in Map32x32, [Scaled<i32x4>; 1] from [0] scaled 16,
-    mfma::f32_32x32x64_mxfp4
+    mfma::f32_32x32x64_mxfp4::<0>
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
+    /// MXFP6: `v_mfma_scale_f32_32x32x64_f8f6f4` with E2M3, in the time of MXFP4. A lane has a unit and a half.
+    Mxfp6: u8 => f32, [f32; 16] in Map32x32, [Scaled<SixBits>; 1] from [0, 1] scaled 24,
+    mfma::f32_32x32x64_mxfp6::<0>
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+impl Mxfp6 {
+    /// A lane's part of A or of B, from its elements and the word with its scales.
+    #[inline(always)]
+    pub(crate) fn of_words(words: [u32; 6], scale: u32) -> <Self as Multiply>::Operand {
+        let elements = SixBits(words);
+        [Scaled { elements, scale }]
+    }
+
+    /// As [`multiply`](Multiply::multiply), with the scales in byte number `BYTE` of their words.
+    #[inline(always)]
+    pub(crate) fn multiply_scaled<const BYTE: i32>(
+        [a]: <Self as Multiply>::Operand,
+        [b]: <Self as Multiply>::OperandB,
+        sums: <Self as Multiply>::Sums,
+    ) -> <Self as Multiply>::Sums {
+        const { assert!(Map32x32::SWAPPED) }
+        mfma::f32_32x32x64_mxfp6::<BYTE>(b, a, sums)
+    }
 }
 
 #[cfg(not(ferrowave_gpu = "gfx908"))]

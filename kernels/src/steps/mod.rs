@@ -20,6 +20,8 @@ mod s13_mfma_direct_to_lds;
 mod s14_mfma_pingpong;
 #[cfg(ferrowave_gpu = "gfx950")]
 mod s14_mfma_pingpong_lines;
+#[cfg(ferrowave_gpu = "gfx950")]
+mod s14_mfma_pingpong_six_bits;
 mod s15_mfma_interleaved;
 mod s16_split_k;
 mod s17_stream_k;
@@ -111,6 +113,9 @@ macro_rules! if_sparse {
 /// The entry point of a kernel from step 11 on: the types decide whether it has scales or indices.
 macro_rules! block_entry {
     (MXFP8, $($entry:tt)*) => {
+        block_entry!(scaled, $($entry)*);
+    };
+    (MXFP6, $($entry:tt)*) => {
         block_entry!(scaled, $($entry)*);
     };
     (MXFP4, $($entry:tt)*) => {
@@ -310,6 +315,12 @@ macro_rules! step {
     (PINGPONG_SMALL_LINES, $row:ty) => {
         s14_mfma_pingpong_lines::run::<$row>
     };
+    (PINGPONG_SIX_BITS, $row:ty) => {
+        s14_mfma_pingpong_six_bits::run::<$row>
+    };
+    (PINGPONG_SMALL_SIX_BITS, $row:ty) => {
+        s14_mfma_pingpong_six_bits::run::<$row>
+    };
     (INTERLEAVED, $row:ty) => {
         s15_mfma_interleaved::run::<$row>
     };
@@ -364,6 +375,9 @@ macro_rules! layout {
     (WIDE, $size:expr, $readers:expr) => { RowMajor };
     (WMMA_WIDE, $size:expr, $readers:expr) => { RowMajor };
     (DIRECT_TO_VGPR, $size:expr, $readers:expr) => { RowMajor };
+    // Six-bit elements have a layout of their own.
+    (PINGPONG_SIX_BITS, $size:expr, $readers:expr) => { RowMajor };
+    (PINGPONG_SMALL_SIX_BITS, $size:expr, $readers:expr) => { RowMajor };
     (PINGPONG_LINES, $size:expr, $readers:expr) => {
         Swizzled<{ $size }, { LDS_BANKS }, { $readers }, 8>
     };
@@ -474,6 +488,9 @@ macro_rules! instruction {
     };
     ($step:ident, MXFP8) => {
         matrix::Mxfp8
+    };
+    ($step:ident, MXFP6) => {
+        matrix::Mxfp6
     };
     ($step:ident, MXFP4) => {
         matrix::Mxfp4

@@ -113,15 +113,27 @@ pub(super) fn multiply_in_turn<C: Config>(
     first: &Operands<C>,
     second: Option<&Operands<C>>,
 ) {
+    begin_turn();
+    gemm.multiply(first);
+    if let Some(second) = second {
+        gemm.multiply(second);
+    }
+    end_turn();
+}
+
+/// Begins a slot of multiplications, at the higher priority, when what the wave read from LDS in the last slot is there.
+#[inline(always)]
+pub(super) fn begin_turn() {
     arch::sched_barrier();
     arch::wait_for_lds();
     arch::barrier();
     arch::sched_barrier();
     arch::set_priority::<1>();
-    gemm.multiply(first);
-    if let Some(second) = second {
-        gemm.multiply(second);
-    }
+}
+
+/// Ends it.
+#[inline(always)]
+pub(super) fn end_turn() {
     arch::set_priority::<0>();
     arch::sched_barrier();
     arch::barrier();

@@ -19,6 +19,8 @@ mod epilogue;
 mod indices;
 mod reduction;
 mod scales;
+#[cfg(ferrowave_gpu = "gfx950")]
+pub(super) mod six_bits;
 
 use super::Product;
 use crate::{
@@ -70,6 +72,9 @@ type BlockRow<C> = Array<<<C as Config>::Multiply as Multiply>::Sums, <C as Conf
 /// The type of the elements of C.
 pub(super) type Output<C> = <<C as Config>::Multiply as Multiply>::Output;
 
+/// Units of a cache line.
+const LINE_UNITS: usize = arch::LINE_BYTES / UNIT_BYTES;
+
 /// The most units of a stage that a thread has if the last two stages are loaded at once: the units take few registers then.
 const MOST_OF_A_PAIR: usize = 3;
 
@@ -104,6 +109,13 @@ impl Shares {
         let scales_of_a_row = scales_of_a_row(L::ROW_BYTES, I::SCALE_BYTES);
         let scales = (tile.m + tile.n) * scales_of_a_row;
         let (pieces, piece_bytes) = pieces(scales, threads, scales_of_a_row);
+        let is_six_bits = kernel.types.input.bits() == 6;
+        // Of a row, what is loaded together: of six-bit elements, a line of a panel.
+        let row_units = if is_six_bits {
+            (LINE_UNITS, LINE_UNITS)
+        } else {
+            (L::ROW_UNITS, B::ROW_UNITS)
+        };
         let n = tile.n / (waves_n * I::EDGE);
         let block_bytes = I::EDGE * I::SUM_UNITS as usize * UNIT_BYTES;
         let blocks_in_lds = kernel.lds_bytes / (waves_m * waves_n * block_bytes);
@@ -120,8 +132,8 @@ impl Shares {
             m,
             n,
             beside,
-            a_vecs: a_rows * L::ROW_UNITS / threads,
-            b_vecs: b_rows * B::ROW_UNITS / threads,
+            a_vecs: a_rows * row_units.0 / threads,
+            b_vecs: b_rows * row_units.1 / threads,
             lds_rows: (a_rows, b_rows),
             is_padded: a_rows > tile.m || b_rows > tile.n,
             scales: pieces,
@@ -136,6 +148,15 @@ impl Shares {
                 && tile.n == waves_n * shares.n * I::EDGE,
             "waves must have whole blocks of the tile, and several waves a power of two of them"
         );
+        // Of small blocks, a row.
+        let blocks = if I::SMALL_BLOCKS { n } else { 1 };
+        assert!(
+            blocks <= blocks_in_lds || kernel.lds_bytes == 0,
+            "LDS must hold the blocks of sums that waves store at once"
+        );
+        if is_six_bits {
+            return shares;
+        }
         assert!(
             kernel
                 .lds_bytes
@@ -154,15 +175,9 @@ impl Shares {
             shares.a_vecs + shares.b_vecs > MOST_OF_A_PAIR || kernel.lds_bytes >= 2 * stage_bytes,
             "LDS must hold the two stages that are loaded at once"
         );
-        // Of small blocks, a row.
-        let blocks = if I::SMALL_BLOCKS { n } else { 1 };
         assert!(
             scales == threads * pieces * piece_bytes,
             "threads must have whole pieces of the scales"
-        );
-        assert!(
-            blocks <= blocks_in_lds,
-            "LDS must hold the blocks of sums that waves store at once"
         );
         shares
     }
