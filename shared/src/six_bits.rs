@@ -35,7 +35,8 @@ pub const fn row_start(row: usize) -> usize {
 }
 
 /// Bytes from a stage of `rows` rows, a multiple of 64, to the next one: so many that the units of a line of which a part is in
-/// the next stage go to banks side by side, as if they followed each other.
+/// the next stage go to banks side by side, as if they followed each other. Where a line goes from the last slot to the first, some
+/// banks get two units.
 pub const fn slot_bytes(rows: usize) -> usize {
     row_start(rows) + STAGE_BYTES
 }
