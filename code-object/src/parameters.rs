@@ -15,8 +15,7 @@ const MOST_NAMES: usize = 16;
 pub struct Parameter {
     /// Its name, if it has one.
     pub name: Option<String>,
-    /// Its type's name in the source language, for example `*const f32`. C pointer types have no name; theirs is the
-    /// pointee's name and an asterisk.
+    /// Its type's name in the source language, for example `*const f32` or `const float*`.
     pub type_name: String,
     /// Whether it is a pointer; `scalar` is then the pointee.
     pub is_pointer: bool,
@@ -113,11 +112,7 @@ impl Types<'_> {
             Some(offset) => Some(self.unit.entry(offset)?),
             None => None,
         };
-        let type_name = match (self.name(&named), &target) {
-            (Some(name), _) => name,
-            (None, Some(target)) => self.name(target).unwrap_or_default() + "*",
-            (None, None) => "void*".to_owned(),
-        };
+        let type_name = self.type_name(&named, MOST_NAMES)?;
         let number = match (is_pointer, target) {
             (true, Some(target)) => Some(self.behind_names(target)?),
             (true, None) => None,
@@ -129,6 +124,30 @@ impl Types<'_> {
             is_pointer,
             scalar: number.as_ref().and_then(scalar),
         }))
+    }
+
+    /// A type's name. Pointers and qualified types of C have none of their own; they are written as in C, without `restrict`.
+    fn type_name(&self, entry: &Entry, most_names: usize) -> gimli::Result<String> {
+        if let Some(name) = self.name(entry) {
+            return Ok(name);
+        }
+        let inner = match reference(entry, dw::DW_AT_type) {
+            Some(offset) if most_names > 0 => {
+                self.type_name(&self.unit.entry(offset)?, most_names - 1)?
+            }
+            _ => "void".to_owned(),
+        };
+        let qualified = |qualifier: &str| match inner.ends_with('*') {
+            true => format!("{inner} {qualifier}"),
+            false => format!("{qualifier} {inner}"),
+        };
+        Ok(match entry.tag() {
+            dw::DW_TAG_pointer_type => inner + "*",
+            dw::DW_TAG_const_type => qualified("const"),
+            dw::DW_TAG_volatile_type => qualified("volatile"),
+            dw::DW_TAG_restrict_type => inner,
+            _ => "unnamed type".to_owned(),
+        })
     }
 
     /// Follows typedefs and qualifiers to the underlying type.

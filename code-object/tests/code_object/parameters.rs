@@ -5,7 +5,7 @@ use ferrowave_gpu::Gpu;
 
 use crate::support::{Kernel, assembled};
 
-/// A compile unit with a function `probe` of four parameters (DWARF 4, sections 7.5.3 and 7.5.4).
+/// A compile unit with a function `probe` of seven parameters (DWARF 4, sections 7.5.3 and 7.5.4).
 const ABBREVIATIONS: &str = ".section .debug_abbrev,\"\",@progbits
 .byte 1, 0x11, 1, 0, 0 ; compile_unit
 .byte 2, 0x2e, 1, 0x11, 0x01, 0, 0 ; subprogram: low_pc
@@ -14,6 +14,8 @@ const ABBREVIATIONS: &str = ".section .debug_abbrev,\"\",@progbits
 .byte 5, 0x0f, 0, 0x49, 0x13, 0, 0 ; pointer_type: type
 .byte 6, 0x16, 0, 0x03, 0x08, 0x49, 0x13, 0, 0 ; typedef: name, type
 .byte 7, 0x13, 0, 0x03, 0x08, 0, 0 ; structure_type: name
+.byte 8, 0x26, 0, 0x49, 0x13, 0, 0 ; const_type: type
+.byte 9, 0x26, 0, 0, 0 ; const_type of void
 .byte 0
 ";
 const INFORMATION: &str = ".section .debug_info,\"\",@progbits
@@ -38,6 +40,15 @@ const INFORMATION: &str = ".section .debug_info,\"\",@progbits
 .byte 3
 .asciz \"c\"
 .long .Lcircle-.Lunit
+.byte 3
+.asciz \"y\"
+.long .Lto_const-.Lunit
+.byte 3
+.asciz \"p\"
+.long .Lto_void-.Lunit
+.byte 3
+.asciz \"q\"
+.long .Lconst_pointer-.Lunit
 .byte 0
 .Lfloat:
 .byte 4
@@ -50,6 +61,20 @@ const INFORMATION: &str = ".section .debug_info,\"\",@progbits
 .Lpointer:
 .byte 5
 .long .Lfloat-.Lunit
+.Lconst:
+.byte 8
+.long .Lfloat-.Lunit
+.Lto_const:
+.byte 5
+.long .Lconst-.Lunit
+.Lconst_void:
+.byte 9
+.Lto_void:
+.byte 5
+.long .Lconst_void-.Lunit
+.Lconst_pointer:
+.byte 8
+.long .Lpointer-.Lunit
 .Lcount:
 .byte 6
 .asciz \"count_t\"
@@ -89,6 +114,9 @@ fn parameters_have_the_types_of_the_debug_information() {
             parameter("s", "pair", false, None),
             // A circular typedef terminates.
             parameter("c", "circle", false, None),
+            parameter("y", "const float*", true, float),
+            parameter("p", "const void*", true, None),
+            parameter("q", "float* const", true, float),
         ]
     );
 
