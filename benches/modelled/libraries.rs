@@ -122,7 +122,6 @@ struct Modelled {
 fn run(machine: Product) -> io::Result<Vec<Vec<String>>> {
     let of_machine = || PUBLISHED.iter().filter(|row| row.machine == machine);
     let mut types: Vec<_> = of_machine().map(Published::element).collect();
-    types.dedup();
     let mut sizes: Vec<_> = of_machine().flat_map(|row| row.rates).collect();
     sizes.sort_by_key(|(size, _)| *size);
     sizes.dedup_by_key(|(size, _)| *size);
