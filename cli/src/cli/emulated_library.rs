@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use ferrowave::vendor::Vendor;
-use ferrowave_hip::timing::PARAMETERS_VARIABLE;
+use ferrowave_hip::timing::{ESTIMATE_VARIABLE, PARAMETERS_VARIABLE};
 use ferrowave_timing::Parameters;
 
 use super::{Failure, ParametersOption};
@@ -73,10 +73,12 @@ impl<'a> EmulatedLibraries<'a> {
             return Err(Failure::failed("there is no library of the emulator"));
         };
         let folder = tempfile::tempdir().map_err(Failure::failed)?;
-        let settings = Settings::modelled(machine.machine, folder.path().to_owned(), estimated);
+        let settings = Settings::modelled(machine.machine, folder.path().to_owned());
         let arguments = ["--row", &case.to_string(), "--library", vendor.name()];
         let mut command = child::this_command(&arguments).map_err(Failure::failed)?;
         set(&mut command, variables(&settings, library)?);
+        // Also where the variable is set for this command.
+        command.env(ESTIMATE_VARIABLE, if estimated { "1" } else { "0" });
         if let Some(file) = parameters.file() {
             command.env(PARAMETERS_VARIABLE, file);
         }

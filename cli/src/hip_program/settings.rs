@@ -89,8 +89,8 @@ impl FromStr for Machine {
 }
 
 impl Settings {
-    /// Launches on a machine are modelled or only estimated, and written to a folder.
-    pub(crate) fn modelled(machine: Product, folder: PathBuf, estimate: bool) -> Self {
+    /// Launches on a machine are modelled, and written to a folder.
+    pub(crate) fn modelled(machine: Product, folder: PathBuf) -> Self {
         Settings {
             gpu: Some(Gpus {
                 text: machine.to_string(),
@@ -98,7 +98,7 @@ impl Settings {
             }),
             check: None,
             timing: Some(Machine(machine.to_string())),
-            estimate,
+            estimate: false,
             trace: None,
             profile: Some(folder),
         }

@@ -190,35 +190,33 @@ mod large {
     #[repr(simd)]
     pub(crate) struct SixBits(pub(crate) [u32; 6]);
 
-    /// Makes a safe function of `v_mfma_scale_f32_…_f8f6f4` with one format for both operands, whose scales are in byte
+    /// Makes a safe function of `v_mfma_scale_f32_32x32x64_f8f6f4` with one format for both operands, whose scales are in byte
     /// number `BYTE` of their words: `a · b + c`.
     #[cfg(ferrowave_gpu = "gfx950")]
     macro_rules! scaled_instruction {
-        (
-            $name:ident($part:ty) -> [f32; $sums:literal] as $vector:ty = $intrinsic:literal, format $format:literal
-        ) => {
+        ($name:ident($part:ty) = $intrinsic:literal, format $format:literal) => {
             #[inline(always)]
             pub(crate) fn $name<const BYTE: i32>(
                 a: Scaled<$part>,
                 b: Scaled<$part>,
-                c: [f32; $sums],
-            ) -> [f32; $sums] {
+                c: [f32; 16],
+            ) -> [f32; 16] {
                 unsafe extern "llvm-intrinsic" {
                     #[link_name = $intrinsic]
                     fn instruction(
                         a: $part,
                         b: $part,
-                        c: $vector,
+                        c: f32x16,
                         cbsz: i32,
                         blgp: i32,
                         scale_a_byte: i32,
                         scale_a: i32,
                         scale_b_byte: i32,
                         scale_b: i32,
-                    ) -> $vector;
+                    ) -> f32x16;
                 }
                 const { assert!(0 <= BYTE && BYTE < 4, "a word has four bytes") }
-                let c = <$vector>::from_array(c);
+                let c = f32x16::from_array(c);
                 let (scale_a, scale_b) = (a.scale.cast_signed(), b.scale.cast_signed());
                 // SAFETY: the GPU has the instruction, by its `cfg`.
                 unsafe {
@@ -232,11 +230,11 @@ mod large {
     }
 
     #[cfg(ferrowave_gpu = "gfx950")]
-    scaled_instruction!(f32_32x32x64_mxfp8(core::simd::i32x8) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32", format 0);
+    scaled_instruction!(f32_32x32x64_mxfp8(core::simd::i32x8) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32", format 0);
     #[cfg(ferrowave_gpu = "gfx950")]
-    scaled_instruction!(f32_32x32x64_mxfp6(SixBits) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v6i32.v6i32", format 2);
+    scaled_instruction!(f32_32x32x64_mxfp6(SixBits) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v6i32.v6i32", format 2);
     #[cfg(ferrowave_gpu = "gfx950")]
-    scaled_instruction!(f32_32x32x64_mxfp4(i32x4) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v4i32.v4i32", format 4);
+    scaled_instruction!(f32_32x32x64_mxfp4(i32x4) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v4i32.v4i32", format 4);
 
     /// `v_mfma_f32_32x32x64_f8f6f4` with E4M3 for both operands: `a · b + c`.
     #[cfg(ferrowave_gpu = "gfx950")]
