@@ -55,6 +55,8 @@ fn run() -> Result<(), String> {
         println!("cargo::rustc-env=FERROWAVE_COMMIT={commit}");
     }
     let objects = compile::code_objects(&out_dir, requested_gpus()?)?;
+    #[cfg(feature = "compressed")]
+    let objects = compressed(objects)?;
     println!("cargo::rustc-env=FERROWAVE_TOOLCHAIN={}", objects.toolchain);
     write_table(&out_dir.join("code_objects.rs"), &objects.files)
 }
@@ -82,18 +84,36 @@ fn requested_gpus() -> Result<Option<Vec<Gpu>>, String> {
     Ok(Some(gpus))
 }
 
-/// Writes the array that the library includes.
+/// Compresses the files in the XZ format.
+#[cfg(feature = "compressed")]
+fn compressed(mut objects: CodeObjects) -> Result<CodeObjects, String> {
+    use lzma_rust2::{XzOptions, XzWriter};
+
+    for (_, file) in &mut objects.files {
+        let path = file.with_added_extension("xz");
+        let write = || {
+            let mut writer = XzWriter::new(fs::File::create(&path)?, XzOptions::with_preset(9))?;
+            std::io::copy(&mut fs::File::open(&file)?, &mut writer)?;
+            writer.finish().map(drop)
+        };
+        write().map_err(|error| format!("{}: {error}", path.display()))?;
+        *file = path;
+    }
+    Ok(objects)
+}
+
+/// Writes the array that src/embedded.rs includes.
 fn write_table(path: &Path, files: &[(Gpu, PathBuf)]) -> Result<(), String> {
-    let mut table = String::from("[\n");
+    let mut table = format!("static EMBEDDED: [Embedded; {}] = [\n", files.len());
     for (gpu, file) in files {
         let file = file
             .to_str()
             .ok_or_else(|| format!("{} is not UTF-8", file.display()))?;
         let _ = writeln!(
             table,
-            "    (Gpu::{gpu:?}, include_bytes!({file:?}).as_slice()),"
+            "    Embedded::new(Gpu::{gpu:?}, include_bytes!({file:?})),"
         );
     }
-    table.push(']');
+    table.push_str("];\n");
     fs::write(path, table).map_err(|error| format!("{}: {error}", path.display()))
 }

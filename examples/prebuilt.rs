@@ -3,12 +3,11 @@
 
 use std::{error::Error, path::Path};
 
-use ferrowave::embedded::{CODE_OBJECTS, TOOLCHAIN};
+use ferrowave::embedded::{TOOLCHAIN, code_objects};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let objects: Vec<_> = CODE_OBJECTS
-        .iter()
-        .map(|&(gpu, bytes)| (gpu.name(), bytes))
+    let objects: Vec<_> = code_objects()
+        .map(|(gpu, bytes)| (gpu.name(), bytes))
         .collect();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let sources = ["gpu", "kernels", "shared"].map(|name| (name, root.join(name)));
@@ -17,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .map(|(name, path)| (*name, path.as_path()));
     let directory = Path::new(ferrowave_prebuilt::DIRECTORY);
     ferrowave_prebuilt::write(directory, TOOLCHAIN, &objects, &sources)?;
-    for (gpu, bytes) in CODE_OBJECTS {
+    for (gpu, bytes) in code_objects() {
         println!("{gpu}: {} bytes", bytes.len());
     }
     Ok(())

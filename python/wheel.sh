@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 cache=${FERROWAVE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ferrowave}
 tools=$cache/wheel-tools
 python3 -m venv "$tools"
-"$tools/bin/python" -m pip install --quiet --disable-pip-version-check ziglang==0.17.1 wheel==0.45.1 auditwheel==6.8.2 zopfli==0.4.3
+"$tools/bin/python" -m pip install --quiet --disable-pip-version-check ziglang==0.17.1 wheel==0.45.1 auditwheel==6.8.2
 target=x86_64-unknown-linux-gnu
 mkdir -p "${CARGO_TARGET_DIR:-target}/wheel"
 out=$(cd "${CARGO_TARGET_DIR:-target}/wheel" && pwd)
@@ -20,7 +20,7 @@ export FERROWAVE_KERNEL_LINES=0
 # The system's libgcc_s needs its newer glibc; the one where the wheel runs does not.
 export RUSTFLAGS="-Clink-arg=-L$out/sysroot -Clink-arg=-B$out/sysroot -Clink-arg=-Wl,--allow-shlib-undefined"
 cargo build --release --target "$target" --target-dir "$out" -p ferrowave-cli -p cargo-gpu-amdgpu -p ferrowave-libamdhip64 \
-    -p ferrowave-librocm-smi64 -p ferrowave-python
+    -p ferrowave-librocm-smi64 -p ferrowave-python --features ferrowave/compressed
 unset RUSTFLAGS
 built=$out/$target/release
 
@@ -45,36 +45,6 @@ printf 'Wheel-Version: 1.0\nGenerator: ferrowave\nRoot-Is-Purelib: false\nTag: c
 "$tools/bin/python" -m wheel pack --dest-dir "$out/dist" "$stage"
 
 wheel=$(ls "$out/dist"/*.whl)
-# Zopfli's DEFLATE is 4 % smaller than zlib's. A wheel may have no other compression.
-"$tools/bin/python" - "$wheel" <<'PYTHON'
-import os
-import sys
-import zipfile
-
-from zopfli.zlib import compress
-
-
-class Zopfli:
-    """What `zipfile` asks of a compressor. A zlib stream is DEFLATE's between 2 bytes of header and 4 of checksum."""
-
-    def __init__(self):
-        self.data = b""
-
-    def compress(self, data):
-        self.data += data
-        return b""
-
-    def flush(self):
-        return compress(self.data, numiterations=1)[2:-4]
-
-
-zipfile._get_compressor = lambda *_: Zopfli()
-wheel = sys.argv[1]
-with zipfile.ZipFile(wheel) as packed, zipfile.ZipFile(wheel + ".part", "w") as smaller:
-    for file in packed.infolist():
-        smaller.writestr(file, packed.read(file))
-os.replace(wheel + ".part", wheel)
-PYTHON
 "$tools/bin/auditwheel" show "$wheel" | tee "$out/audit"
 grep -q '"manylinux_2_28_x86_64"' "$out/audit" || { echo "$wheel: auditwheel finds it to be no manylinux_2_28 wheel" >&2; exit 1; }
 bytes=$(stat --format %s "$wheel")

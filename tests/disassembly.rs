@@ -10,7 +10,7 @@ use ferrowave_shared::{CATALOGUE, catalogue::Reduction};
 
 #[test]
 fn every_instruction_reads_as_llvm_reads_it() {
-    for &(gpu, code_object) in embedded::CODE_OBJECTS {
+    for (gpu, code_object) in embedded::code_objects() {
         let lines = disassemble(code_object).unwrap();
         assert!(lines.len() > 500, "{gpu}: {} instructions", lines.len());
         for line in lines {
@@ -34,7 +34,7 @@ fn the_emulator_runs_all_of_it() {
     use ferrowave_emulator::memory::DeviceMemory;
     use ferrowave_emulator::program::Program;
     use std::sync::Arc;
-    for &(gpu, code_object) in embedded::CODE_OBJECTS {
+    for (gpu, code_object) in embedded::code_objects() {
         let memory = Arc::new(DeviceMemory::new(1 << 30));
         let program = Program::load(code_object, gpu, &memory, SimdLevel::detect()).unwrap();
         let object = CodeObject::parse(code_object).unwrap();
@@ -56,7 +56,7 @@ fn the_emulator_runs_all_of_it() {
 /// RDNA 4.
 #[test]
 fn code_objects_have_a_version_that_rocm_6_0_loads() {
-    for &(gpu, bytes) in embedded::CODE_OBJECTS {
+    for (gpu, bytes) in embedded::code_objects() {
         let is_newer = gpu == Gpu::Gfx950 || gpu.is_rdna4();
         assert_eq!(bytes[8], if is_newer { 4 } else { 3 }, "{gpu}");
         let object = CodeObject::parse(bytes).unwrap();
@@ -83,7 +83,7 @@ fn is_for_caches(line: &&Disassembled) -> bool {
 /// caches alone.
 #[test]
 fn sums_are_released_and_acquired_at_agent_scope() {
-    for &(gpu, bytes) in embedded::CODE_OBJECTS {
+    for (gpu, bytes) in embedded::code_objects() {
         let (write_back, invalidate, returns) = match (gpu, gpu.family()) {
             _ if gpu.is_rdna4() => (
                 None,

@@ -10,7 +10,7 @@ use ferrowave::{
 use ferrowave_shared::{Bias, CATALOGUE, ElementType, Kernel};
 
 fn built() -> impl Iterator<Item = Gemm> {
-    embedded::CODE_OBJECTS.iter().map(|&(gpu, _)| {
+    embedded::gpus().into_iter().map(|gpu| {
         let device = Device::open(&DeviceSelector::Emulator(gpu)).unwrap();
         let context = Context::new(&device).unwrap();
         Gemm::new(&context, embedded::code_object(gpu.name()).unwrap()).unwrap()

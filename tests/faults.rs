@@ -33,7 +33,7 @@ fn problem(kernel: &Kernel, m: i64) -> Problem {
 
 #[test]
 fn accesses_outside_of_buffers_are_named() {
-    for &(gpu, code_object) in embedded::CODE_OBJECTS {
+    for (gpu, code_object) in embedded::code_objects() {
         let device = Device::open(&DeviceSelector::Emulator(gpu)).unwrap();
         let machine = Machine::of(&device);
         let context = Context::new(&device).unwrap();
@@ -124,7 +124,7 @@ fn accesses_outside_of_buffers_are_named() {
 
 #[test]
 fn launches_that_cannot_be_are_refused() {
-    let &(gpu, code_object) = &embedded::CODE_OBJECTS[0];
+    let (gpu, code_object) = embedded::code_objects().next().unwrap();
     let device = Device::open(&DeviceSelector::Emulator(gpu)).unwrap();
     let context = Context::new(&device).unwrap();
     let module = context.load(code_object).unwrap();
@@ -173,7 +173,7 @@ fn launches_that_cannot_be_are_refused() {
 
 #[test]
 fn code_objects_for_other_gpus_are_refused() {
-    for &(gpu, code_object) in embedded::CODE_OBJECTS {
+    for (gpu, code_object) in embedded::code_objects() {
         for other in ferrowave_gpu::Gpu::ALL
             .into_iter()
             .filter(|other| *other != gpu)

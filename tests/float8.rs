@@ -14,7 +14,7 @@ use ferrowave_shared::{Bias, CATALOGUE, ElementType, ElementTypes, Kernel, catal
 
 /// The emulators that have kernels with a C in 8-bit floats.
 fn built() -> impl Iterator<Item = Gemm> {
-    let gpus = embedded::CODE_OBJECTS.iter().map(|&(gpu, _)| gpu);
+    let gpus = embedded::gpus().into_iter();
     gpus.filter(|gpu| kernels(gpu.name()).next().is_some())
         .map(|gpu| {
             let device = Device::open(&DeviceSelector::Emulator(gpu)).unwrap();

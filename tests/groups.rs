@@ -20,7 +20,7 @@ fn gemm(gpu: Gpu) -> Gemm {
 }
 
 fn built() -> impl Iterator<Item = Gemm> {
-    embedded::CODE_OBJECTS.iter().map(|&(gpu, _)| gemm(gpu))
+    embedded::gpus().into_iter().map(gemm)
 }
 
 /// A product and its matrices, each `lead` elements behind the beginning of its buffer.
@@ -156,7 +156,7 @@ fn the_chosen_kernel_computes_a_group() {
 /// More products than a launch has workgroups along z.
 #[test]
 fn large_groups_take_several_launches() {
-    let (gpu, _) = embedded::CODE_OBJECTS[0];
+    let gpu = embedded::gpus()[0];
     let gemm = gemm(gpu);
     let mut machine = gemm.machine().clone();
     machine.limits.z = 2;
@@ -177,7 +177,7 @@ fn large_groups_take_several_launches() {
 
 #[test]
 fn what_is_no_group_is_refused() {
-    let (gpu, _) = embedded::CODE_OBJECTS[0];
+    let gpu = embedded::gpus()[0];
     let gemm = gemm(gpu);
     let base = Request {
         types: ElementTypes::F16,
@@ -235,7 +235,7 @@ fn what_is_no_group_is_refused() {
 
 #[test]
 fn nothing_is_a_group_of_nothing() {
-    let (gpu, _) = embedded::CODE_OBJECTS[0];
+    let gpu = embedded::gpus()[0];
     let gemm = gemm(gpu);
     assert_eq!(gemm.run_group([]).unwrap().kernel, None);
     assert_eq!(choose_for_group(&[], gemm.machine()), Ok(None));

@@ -9,7 +9,7 @@ use ferrowave_gpu::Gpu;
 use ferrowave_shared::{Bias, ElementTypes, catalogue::Reduction};
 
 fn gemm() -> (Context, Gemm) {
-    let &(gpu, code_object) = &embedded::CODE_OBJECTS[0];
+    let (gpu, code_object) = embedded::code_objects().next().unwrap();
     let device = Device::open(&DeviceSelector::Emulator(gpu)).unwrap();
     let context = Context::new(&device).unwrap();
     let gemm = Gemm::new(&context, code_object).unwrap();
@@ -97,7 +97,7 @@ fn operands_that_are_not_the_problem_s_are_named() {
 fn types_without_a_kernel_are_refused_with_those_that_have_one() {
     let (context, gemm) = gemm();
     // gfx942 has FNUZ, gfx950 and RDNA 4 have OCP, the others have neither.
-    let missing = match embedded::CODE_OBJECTS[0].0 {
+    let missing = match embedded::gpus()[0] {
         Gpu::Gfx942 => ElementTypes::FP8,
         _ => ElementTypes::FP8_FNUZ,
     };

@@ -33,9 +33,9 @@ impl Bench {
     fn all() -> impl Iterator<Item = Self> {
         let selectors: Vec<_> = match env::var_os(DEVICE_VARIABLE) {
             Some(_) => vec![DeviceSelector::from_environment().unwrap()],
-            None => embedded::CODE_OBJECTS
-                .iter()
-                .map(|&(gpu, _)| DeviceSelector::Emulator(gpu))
+            None => embedded::gpus()
+                .into_iter()
+                .map(DeviceSelector::Emulator)
                 .collect(),
         };
         assert!(!selectors.is_empty());
@@ -388,7 +388,7 @@ fn scales_that_do_not_fit_are_refused() {
 #[test]
 fn schedules_do_not_matter() {
     use ferrowave_hip::DeviceConfig;
-    for &(gpu, code_object) in embedded::CODE_OBJECTS {
+    for (gpu, code_object) in embedded::code_objects() {
         for kernel in CATALOGUE
             .iter()
             .filter(|kernel| kernel.gpus.contains(gpu.name()))

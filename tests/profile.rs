@@ -21,10 +21,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 /// The built GPUs that have a kernel, with their code objects.
 fn profiled_gpus(kernel: &Kernel) -> impl Iterator<Item = (Gpu, &'static [u8])> {
-    embedded::CODE_OBJECTS
-        .iter()
-        .copied()
-        .filter(|(gpu, _)| kernel.gpus.contains(gpu.name()))
+    embedded::code_objects().filter(|(gpu, _)| kernel.gpus.contains(gpu.name()))
 }
 
 /// A kernel's profiles for a product, one for each built GPU that has the kernel.

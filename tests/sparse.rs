@@ -19,10 +19,9 @@ fn built() -> impl Iterator<Item = (Context, Gemm)> {
         let mut all = CATALOGUE.iter().filter(|kernel| kernel.types.is_sparse);
         all.any(|kernel| kernel.gpus.contains(gpu))
     };
-    embedded::CODE_OBJECTS
-        .iter()
+    embedded::code_objects()
         .filter(move |(gpu, _)| has_kernels(gpu.name()))
-        .map(|&(gpu, code_object)| {
+        .map(|(gpu, code_object)| {
             let device = Device::open(&DeviceSelector::Emulator(gpu)).unwrap();
             let context = Context::new(&device).unwrap();
             let gemm = Gemm::new(&context, code_object).unwrap();

@@ -25,7 +25,7 @@ struct Built {
 /// Every row of the catalogue on every built GPU. Disassembled once for all tests.
 static ALL_BUILT: LazyLock<Vec<Built>> = LazyLock::new(|| {
     let mut all = Vec::new();
-    for &(gpu, bytes) in embedded::CODE_OBJECTS {
+    for (gpu, bytes) in embedded::code_objects() {
         let object = CodeObject::parse(bytes).unwrap();
         let lines = disassemble(bytes).unwrap();
         for kernel in CATALOGUE
@@ -294,7 +294,7 @@ fn no_kernel_spills_or_leaves_its_address_space() {
             assert!(!bad, "{}: {text}", built.name());
         }
     }
-    for &(gpu, bytes) in embedded::CODE_OBJECTS {
+    for (gpu, bytes) in embedded::code_objects() {
         for kernel in CodeObject::parse(bytes).unwrap().kernels() {
             let metadata = &kernel.metadata;
             assert_eq!(
@@ -358,7 +358,7 @@ fn main_loops_fetch_no_spilled_scalars() {
 
 #[test]
 fn registers_leave_room_for_the_waves_that_the_row_states() {
-    for &(gpu, bytes) in embedded::CODE_OBJECTS {
+    for (gpu, bytes) in embedded::code_objects() {
         let object = CodeObject::parse(bytes).unwrap();
         for kernel in CATALOGUE
             .iter()

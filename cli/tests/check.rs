@@ -97,7 +97,7 @@ fn check_racy(folder: &Path, argument: &str, more: &[&str]) -> Output {
 
 #[test]
 fn the_ladder_is_clean() {
-    let gpus: Vec<Gpu> = embedded::CODE_OBJECTS.iter().map(|(gpu, _)| *gpu).collect();
+    let gpus: Vec<Gpu> = embedded::gpus();
     let mut checked = 0;
     for gpu in gpus {
         for types in ElementTypes::ALL {

@@ -18,7 +18,7 @@ fn ferrowave(arguments: &[&str]) -> Output {
 
 /// A GPU that the kernels are built for, as `--device` takes it.
 fn device() -> String {
-    format!("emulator:{}", embedded::CODE_OBJECTS[0].0)
+    format!("emulator:{}", embedded::gpus()[0])
 }
 
 fn run<'a>(device: &'a str, extra: &[&'a str]) -> Vec<&'a str> {
@@ -45,7 +45,7 @@ fn refused(arguments: &[&str], code: i32, parts: &[&str]) {
 
 /// The kernels with these types for the first GPU that they are built for.
 fn kernels(types: ElementTypes) -> impl Iterator<Item = &'static Kernel> {
-    let gpu = embedded::CODE_OBJECTS[0].0;
+    let gpu = embedded::gpus()[0];
     CATALOGUE
         .iter()
         .filter(move |kernel| kernel.types == types && kernel.gpus.contains(gpu.name()))
@@ -417,7 +417,7 @@ fn unknown_names_are_refused_with_the_known() {
 /// Every command takes the name of the GPU and of the product, in upper or lower case.
 #[test]
 fn gpus_have_their_names_everywhere() {
-    let gpu = embedded::CODE_OBJECTS[0].0;
+    let gpu = embedded::gpus()[0];
     let product = Product::of(gpu).name();
     for name in [gpu.name(), product, &product.to_lowercase()] {
         for arguments in [
@@ -620,7 +620,7 @@ fn kernels_and_devices_are_listed() {
     let output = ferrowave(&["list", "--json"]);
     let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = rows.as_array().unwrap();
-    let built = embedded::CODE_OBJECTS.iter().map(|(gpu, _)| {
+    let built = embedded::gpus().into_iter().map(|gpu| {
         let kernels = CATALOGUE.iter();
         kernels
             .filter(|kernel| kernel.gpus.contains(gpu.name()))

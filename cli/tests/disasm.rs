@@ -55,7 +55,7 @@ fn lines(listing: &str) -> Vec<&str> {
 #[test]
 fn it_prints_what_llvm_prints() {
     let toolchain = Toolchain::channel(Toolchain::TESTED_CHANNEL).expect("the pinned toolchain");
-    for &(gpu, object) in embedded::CODE_OBJECTS {
+    for (gpu, object) in embedded::code_objects() {
         let file = File::new(&format!("{gpu}.co"), object);
         let llvm = Command::new(toolchain.llvm_objdump())
             .args(["--disassemble", "--disassemble-zeroes", file.path()])
@@ -92,7 +92,7 @@ fn bundle(entries: &[(String, &[u8])]) -> Vec<u8> {
 
 #[test]
 fn it_picks_from_bundles_and_says_what_it_cannot_find() {
-    let (gpu, object) = embedded::CODE_OBJECTS[0];
+    let (gpu, object) = embedded::code_objects().next().unwrap();
     let entries = [
         ("host-x86_64-unknown-linux-gnu-".to_owned(), &[][..]),
         ("hipv4-amdgcn-amd-amdhsa--gfx1030".to_owned(), object),

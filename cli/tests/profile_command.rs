@@ -68,7 +68,7 @@ fn output(mut command: Command) -> (Output, String, String) {
 
 /// A GPU that the kernels are built for, as `--device` takes it.
 fn device() -> String {
-    format!("emulator:{}", embedded::CODE_OBJECTS[0].0)
+    format!("emulator:{}", embedded::gpus()[0])
 }
 
 fn name(path: &Path) -> &str {
@@ -89,7 +89,7 @@ fn a_kernel_of_the_ladder() {
     assert_eq!(run.status.code(), Some(0), "{error}");
     let title = format!(
         "gemm_naive_f32 on {}: 1 launch, 16 workgroups, 64 waves\n",
-        embedded::CODE_OBJECTS[0].0
+        embedded::gpus()[0]
     );
     assert!(out.starts_with(&title), "{out}");
     // Lines with their source text, the calls that they were inlined through, and instructions.

@@ -32,7 +32,7 @@ fn results(file: &Path) -> Value {
 
 /// The first GPU that the kernels are built for.
 fn gpu() -> &'static str {
-    embedded::CODE_OBJECTS[0].0.name()
+    embedded::gpus()[0].name()
 }
 
 #[test]
@@ -484,9 +484,9 @@ fn rows_alone_are_those_of_the_report() {
 #[test]
 fn without_a_model_rows_have_results_and_counts() {
     let untimed = "gfx1100";
-    let mut built = embedded::CODE_OBJECTS.iter();
+    let mut built = embedded::gpus().into_iter();
     assert!(
-        built.any(|(gpu, _)| gpu.name() == untimed),
+        built.any(|gpu| gpu.name() == untimed),
         "build with FERROWAVE_GPUS that have {untimed}, as `make test` does"
     );
     let folder = tempfile::tempdir().unwrap();

@@ -30,12 +30,12 @@ fn selftest(folder: &Path, arguments: &[&str]) -> Output {
 
 /// A GPU that the kernels are built for, with kernels of all steps, and its code object.
 fn built() -> (Gpu, &'static [u8]) {
-    let has_all = |(_, object): &&(Gpu, &'static [u8])| {
+    let has_all = |(_, object): &(Gpu, &'static [u8])| {
         let object = CodeObject::parse(object).expect("a code object");
         object.kernel("gemm_split_k_f32").is_some()
     };
-    let built = embedded::CODE_OBJECTS.iter().find(has_all);
-    *built.expect("kernels for a GPU of CDNA, which has split_k")
+    let built = embedded::code_objects().find(has_all);
+    built.expect("kernels for a GPU of CDNA, which has split_k")
 }
 
 /// The GPU as `--device` takes it.

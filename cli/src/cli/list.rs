@@ -53,7 +53,7 @@ struct Row {
 
 fn rows(only: Option<Gpu>) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
-    for &(gpu, bytes) in embedded::CODE_OBJECTS {
+    for (gpu, bytes) in embedded::code_objects() {
         if only.is_some_and(|only| only != gpu) {
             continue;
         }
@@ -101,12 +101,9 @@ fn rows(only: Option<Gpu>) -> Result<Vec<Row>, Failure> {
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     if let Some(gpu) = options.gpu
-        && embedded::code_object(gpu.name()).is_none()
+        && !embedded::gpus().contains(&gpu)
     {
-        let built: Vec<_> = embedded::CODE_OBJECTS
-            .iter()
-            .map(|(gpu, _)| gpu.name())
-            .collect();
+        let built: Vec<_> = embedded::gpus().iter().map(|gpu| gpu.name()).collect();
         let built = built.join(", ");
         let with_kernels = gpus_with_kernels();
         return Err(Failure::failed(match with_kernels.contains(gpu.name()) {

@@ -105,7 +105,7 @@ pub(crate) enum Command {
 pub(crate) fn code_object(device: &Device) -> Result<&'static [u8], Failure> {
     let gpu = device.properties().gpu_name();
     embedded::code_object(gpu).ok_or_else(|| {
-        let built: Vec<_> = embedded::CODE_OBJECTS.iter().map(|(gpu, _)| gpu.name()).collect();
+        let built: Vec<_> = embedded::gpus().iter().map(|gpu| gpu.name()).collect();
         Failure::failed(format!(
             "the kernels are not built for {gpu}, only for {}; build with FERROWAVE_GPUS={},{gpu} set",
             built.join(", "),

@@ -382,7 +382,7 @@ mod tests {
             .arg(&file)
             .status();
         assert!(status.expect("a C compiler, cc").success());
-        let (gpu, code_object) = embedded::CODE_OBJECTS[0];
+        let (gpu, code_object) = embedded::code_objects().next().unwrap();
         let device = hip::Device::open(&hip::DeviceSelector::Emulator(gpu)).unwrap();
         let context = hip::Context::new(&device).unwrap();
         let gemm = Gemm::new(&context, code_object).unwrap();
