@@ -276,6 +276,30 @@ impl Kernel {
         matches!(self.reduction, Reduction::SplitK) && !self.types.is_sparse
     }
 
+    /// Elements along k of what the main loop computes any number of: a stage. The rest of k takes longer.
+    pub const fn stage_k(&self) -> usize {
+        use Variant as V;
+        match self.variant {
+            _ if self.types.input.bits() == 6 => self.tile.k,
+            V::MfmaPingpong
+            | V::MfmaPingpongSmall
+            | V::MfmaPingpong160x256
+            | V::MfmaPingpong224x256
+            | V::MfmaInterleaved
+            | V::SplitK
+            | V::StreamK
+            | V::SplitK64x64
+            | V::SplitK32x64
+            | V::SplitK32x32
+            | V::SplitK80x128
+            | V::WmmaInterleaved
+            | V::WmmaSplitK
+            | V::WmmaSplitK64x64
+            | V::WmmaSplitK32x64 => self.tile.k / 2,
+            _ => self.tile.k,
+        }
+    }
+
     /// What the compiler may assume of every launch.
     pub const fn launch_bounds(&self) -> LaunchBounds {
         LaunchBounds {

@@ -19,9 +19,14 @@ pub struct BlockTile {
 }
 
 /// Rows of a tile of A or B in LDS, where a row has `row_units` units of 16 bytes. Each of the `threads` stores the same number
-/// of units, a power of two; if the tile has fewer, the rows behind it are never read.
+/// of units, a power of two; if the tile has fewer, the rows behind it are never read. If it has less than a unit for each thread, as
+/// many waves as it needs store one.
 pub const fn lds_rows(rows: usize, row_units: usize, threads: usize) -> usize {
-    let of_a_thread = (rows * row_units).div_ceil(threads).next_power_of_two();
+    let units = rows * row_units;
+    if units < threads && units.is_multiple_of(LANES) {
+        return rows;
+    }
+    let of_a_thread = units.div_ceil(threads).next_power_of_two();
     of_a_thread * threads / row_units
 }
 
@@ -67,28 +72,26 @@ impl TileOrder {
         xcd * share + if xcd < rest { xcd } else { rest } + turn
     }
 
-    /// Row and column of tile number `number` of `rows` × `columns`, neither of them 0. Tiles are numbered
-    /// in groups of `group` rows of tiles: within a group column by column, from top to bottom.
+    /// Row and column of tile number `number` of `rows` × `columns`, neither of them 0. Tiles are numbered in groups of
+    /// 1 << `group_log` rows of tiles: within a group column by column, from top to bottom.
     #[inline(always)]
-    pub const fn place(number: u32, rows: u32, columns: u32, group: u32) -> (u32, u32) {
-        // One group has all rows: two divisions less.
-        if rows <= group {
-            return (number % rows, number / rows);
-        }
-        // Not 0, as the compiler sees, so that it does not check the divisors.
-        let in_group = if group * columns > 0 {
-            group * columns
+    pub const fn place(number: u32, rows: u32, columns: u32, group_log: u32) -> (u32, u32) {
+        let group = 1 << group_log;
+        // One group has all rows: a division less.
+        let first = if rows <= group {
+            0
         } else {
-            1
+            ((number >> group_log) / columns) << group_log
         };
-        let first = number / in_group * group;
-        let rows = if rows - first < group {
-            rows - first
+        let place = number - first * columns;
+        // Only the last group may have fewer rows, which are divided by: not 0, as the compiler sees, so that it does not check.
+        let rest = if rows > first { rows - first } else { 1 };
+        let (row, column) = if rest >= group {
+            (place % group, place >> group_log)
         } else {
-            group
+            (place % rest, place / rest)
         };
-        let place = number % in_group;
-        (first + place % rows, place / rows)
+        (first + row, column)
     }
 }
 
@@ -145,25 +148,25 @@ mod tests {
     }
 
     /// The tile of each workgroup of a kernel with one workgroup for each tile.
-    fn tiles(rows: u32, columns: u32, group: u32, xcds: u32) -> Vec<(u32, u32)> {
+    fn tiles(rows: u32, columns: u32, group_log: u32, xcds: u32) -> Vec<(u32, u32)> {
         let count = rows * columns;
         (0..count)
-            .map(|x| TileOrder::place(TileOrder::by_xcd(x, count, xcds), rows, columns, group))
+            .map(|x| TileOrder::place(TileOrder::by_xcd(x, count, xcds), rows, columns, group_log))
             .collect()
     }
 
     #[test]
     fn every_tile_of_the_linear_order_is_computed_once() {
         for (rows, columns) in [(1, 1), (1, 7), (7, 1), (8, 8), (19, 5), (5, 19)] {
-            for group in [1, 4, 8, 40] {
+            for group_log in [0, 2, 3, 6] {
                 for xcds in [1, 3, 8] {
-                    let mut tiles = tiles(rows, columns, group, xcds);
+                    let mut tiles = tiles(rows, columns, group_log, xcds);
                     tiles.sort_unstable();
                     let all =
                         (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
                     assert!(
                         tiles.into_iter().eq(all),
-                        "{rows} × {columns}, {group}, {xcds}"
+                        "{rows} × {columns}, {group_log}, {xcds}"
                     );
                 }
             }
@@ -173,7 +176,7 @@ mod tests {
     #[test]
     fn the_workgroups_of_an_xcd_compute_neighbours() {
         // 16 tiles on 2 XCDs: the even workgroups take the two upper rows, the odd ones the lower.
-        let tiles = tiles(4, 4, 2, 2);
+        let tiles = tiles(4, 4, 1, 2);
         assert_eq!(
             [tiles[0], tiles[2], tiles[4], tiles[6]],
             [(0, 0), (1, 0), (0, 1), (1, 1)]
@@ -188,6 +191,8 @@ mod tests {
     fn threads_store_whole_shares_of_a_tile() {
         assert_eq!(lds_rows(128, 4, 256), 128);
         assert_eq!(lds_rows(32, 4, 128), 32);
+        assert_eq!(lds_rows(32, 4, 256), 32, "two of four waves store");
+        assert_eq!(lds_rows(24, 4, 256), 64, "one and a half waves");
         assert_eq!(lds_rows(80, 4, 256), 128, "320 units are two a thread");
         assert_eq!(lds_rows(192, 4, 256), 256, "768 units are four a thread");
     }

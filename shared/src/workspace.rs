@@ -255,7 +255,7 @@ mod tests {
     impl Square {
         fn place(self, tile: u32) -> (u32, u32) {
             // The host's groups of 8 rows.
-            TileOrder::place(tile, self.edge, self.edge, 8)
+            TileOrder::place(tile, self.edge, self.edge, 3)
         }
 
         /// The first tile and the part of k of workgroup `x` of [`Reduction::StreamK`]. What two tiles read of a row of

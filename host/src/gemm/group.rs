@@ -20,7 +20,7 @@ use super::{
     operands::{Addresses, OperandError, Operands},
     plan::{Plan, PlanError},
     problem::Problem,
-    tiles::GROUP_ROWS,
+    tiles::GROUP_LOG,
     tuned::Table,
 };
 use crate::hip::Device;
@@ -293,7 +293,7 @@ fn member(
             stride_b: elements(addresses.b, first.b, types.input),
             stride_c: elements(addresses.c, first.c, types.output),
             parts: 1,
-            order: GROUP_ROWS << 16 | machine.xcds,
+            order: GROUP_LOG << 16 | machine.xcds,
             ..parameters
         },
         distance_bias: elements(addresses.bias, first.bias, types.bias()),

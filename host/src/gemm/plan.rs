@@ -7,7 +7,7 @@ use super::{
     machine::Machine,
     operands::Addresses,
     problem::Problem,
-    tiles::GROUP_ROWS,
+    tiles::GROUP_LOG,
 };
 use crate::hip::Arguments;
 use ferrowave_shared::{
@@ -273,7 +273,7 @@ impl Plan {
                 n: columns.length,
                 batch: batches.length,
                 parts,
-                order: GROUP_ROWS << 16 | self.xcds,
+                order: GROUP_LOG << 16 | self.xcds,
                 ..problem.parameters()
             },
             workspace: Workspace::new(kernel, slots_of, parts, batches.length),
@@ -549,7 +549,7 @@ mod tests {
             panic!("{launches:?}");
         };
         assert_eq!(launch.grid, Grid { x: 6, y: 1, z: 5 });
-        assert_eq!(launch.parameters.order, 8 << 16 | 8);
+        assert_eq!(launch.parameters.order, 3 << 16 | 8);
         assert_eq!(launch.workspace.size_bytes(), Some(0));
     }
 

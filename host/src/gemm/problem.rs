@@ -230,7 +230,7 @@ impl Problem {
             prologue_value: self.prologue.constant(),
             epilogue_value: self.epilogue.constant(),
             parts: 1,
-            order: 1 << 16 | 1,
+            order: 1,
             output_scale: self.output_scale,
         }
     }

@@ -3,9 +3,9 @@
 use super::{machine::Machine, problem::Problem};
 use ferrowave_shared::{BlockTile, Kernel, workspace};
 
-/// Rows of tiles in a group of the linear order. A block of 8 × 8 tiles reads 8 rows of tiles of A and 8 columns of
-/// tiles of B for 64 tiles of C. The fastest published kernels also use groups of 8.
-pub(super) const GROUP_ROWS: u32 = 8;
+/// The base-2 logarithm of the rows of tiles in a group of the linear order. A block of 8 × 8 tiles reads 8 rows of tiles of A and
+/// 8 columns of tiles of B for 64 tiles of C. The fastest published kernels also use groups of 8.
+pub(super) const GROUP_LOG: u32 = 3;
 
 /// The tiles of a problem that a machine computes.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ impl Tiles {
             batch: grid.z,
             steps: workspace::steps(problem.k(), tile),
             compute_units: machine.compute_units.max(1),
-            has_tail: overhangs(problem.k(), tile.k),
+            has_tail: overhangs(problem.k(), kernel.stage_k()),
             overhangs: overhangs(problem.m(), tile.m) || overhangs(problem.n(), tile.n),
             is_aligned,
         }
@@ -59,7 +59,7 @@ pub fn near_square(count: u32) -> (u32, u32) {
 /// Elements along k that each of the workgroups that run at once reads before the others, if they compute `count` of
 /// `rows` × `columns` tiles in the order of the kernels.
 pub(super) fn first_read(tile: BlockTile, rows: u32, columns: u32, count: u64) -> f64 {
-    let in_group = rows.clamp(1, GROUP_ROWS);
+    let in_group = rows.clamp(1, 1 << GROUP_LOG);
     let columns_at_once = count
         .div_ceil(in_group.into())
         .clamp(1, columns.max(1).into());

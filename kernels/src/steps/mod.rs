@@ -233,6 +233,7 @@ macro_rules! entries {
                     type BVecs = Len<{ SHARES.b_vecs }>;
                     const BESIDE: usize = SHARES.beside;
                     const LDS_ROWS: (usize, usize) = SHARES.lds_rows;
+                    const STORING: (usize, usize) = SHARES.storing;
                     const IS_PADDED: bool = SHARES.is_padded;
                     type Scales = Len<{ SHARES.scales }>;
                     const SCALE_PIECE: usize = SHARES.scale_piece;

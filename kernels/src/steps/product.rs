@@ -218,7 +218,9 @@ impl<A: Copy, C: Stored> Product<A, C> {
     #[inline(always)]
     pub(super) fn has_tile(&self) -> bool {
         let is_group = self.kernel.computes_groups() && self.parameters.options.is_group();
-        !is_group || arch::workgroup().x < self.tiles()
+        // Without `||`, for which the compiler keeps conditions of lanes.
+        let tiles = if is_group { self.tiles() } else { u32::MAX };
+        arch::workgroup().x < tiles
     }
 
     /// The number of the calling workgroup, of `count` in its product: those of one XCD have consecutive numbers.
@@ -263,10 +265,9 @@ impl<A: Copy, C: Stored> Product<A, C> {
         let BlockTile { m, n, .. } = self.kernel.tile;
         let p = &self.parameters;
         let (rows, columns) = (p.m.div_ceil(m as u32), p.n.div_ceil(n as u32));
-        let group = p.order >> 16;
         // SAFETY: there is a tile.
         unsafe { core::hint::assert_unchecked(rows != 0 && columns != 0) };
-        let (row, column) = TileOrder::place(number, rows, columns, group);
+        let (row, column) = TileOrder::place(number, rows, columns, p.order >> 16);
         Self {
             row: row * m as u32,
             column: column * n as u32,

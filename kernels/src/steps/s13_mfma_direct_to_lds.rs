@@ -56,7 +56,7 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
                 stream(&mut gemm, source, stages);
                 done = stages * BlockGemm::<C>::STAGE_K;
             }
-            gemm.rest(source, done, k);
+            gemm.rest(done, k);
         }
         gemm.finish();
     }

@@ -41,7 +41,7 @@
 //! time than the products of the other half, except in types of 8 bits on gfx942. The 512 threads load two units of A each, as
 //! for 256 rows: LDS has room for the others, which are those of the last row again and not multiplied.
 //!
-//! **Edges.** The loop takes two stages per round. The rest of k, and tiles that cannot be loaded in whole
+//! **Edges.** The loop takes two stages per round; the last of an odd number is in LDS at its end. The rest of k, and tiles that cannot be loaded in whole
 //! units, go through [`BlockGemm::rest`].
 #![expect(
     clippy::needless_range_loop,
@@ -64,14 +64,14 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     let gemm = unsafe { BlockGemm::<C>::new(product) };
     // SAFETY: all threads of the workgroup are here, and have this tile for themselves.
     unsafe {
-        gemm.compute(
+        gemm.compute::<1>(
             #[inline(always)]
             |gemm, source, stages| alternate(gemm, source, stages),
         );
     }
 }
 
-/// Multiplies an even number of stages, not 0.
+/// Multiplies at least one stage.
 ///
 /// # Safety
 /// The stages are whole, and all threads of the workgroup call this.
@@ -103,6 +103,7 @@ unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stage
         if half == 0 {
             arch::barrier();
         }
+        gemm.multiply_odd(stages);
     }
 }
 

@@ -37,14 +37,14 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     let gemm = unsafe { BlockGemm::<C>::new(product) };
     // SAFETY: all threads of the workgroup are here, and have this tile for themselves.
     unsafe {
-        gemm.compute(
+        gemm.compute::<2>(
             #[inline(always)]
             |gemm, source, stages| alternate(gemm, source, stages),
         );
     }
 }
 
-/// Multiplies an even number of stages, not 0.
+/// Multiplies an even number of stages, not 0: registers are left for no other.
 ///
 /// # Safety
 /// The stages are whole, and all threads of the workgroup call this.

@@ -65,14 +65,14 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     let gemm = unsafe { BlockGemm::<C>::new(product) };
     // SAFETY: all threads of the workgroup are here, and have this tile for themselves.
     unsafe {
-        gemm.compute(
+        gemm.compute::<1>(
             #[inline(always)]
             |gemm, source, stages| weave(gemm, source, stages),
         );
     }
 }
 
-/// Multiplies an even number of stages, not 0.
+/// Multiplies at least one stage.
 ///
 /// # Safety
 /// The stages are whole, and all threads of the workgroup call this.
@@ -128,6 +128,7 @@ pub(super) unsafe fn weave<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>
                 }
             }
         }
+        gemm.multiply_odd(stages);
     }
 }
 
@@ -172,6 +173,7 @@ unsafe fn weave_small<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, sta
                 operands = next;
             }
         }
+        gemm.multiply_odd(stages);
     }
 }
 
@@ -200,5 +202,6 @@ unsafe fn weave_single<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, st
                 arch::Workgroup.wait();
             }
         }
+        gemm.multiply_odd(stages);
     }
 }

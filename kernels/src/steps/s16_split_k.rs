@@ -72,7 +72,7 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     // `parts` workgroups and slots.
     unsafe {
         let mut gemm = BlockGemm::<C>::new(product);
-        gemm.sum_up(
+        gemm.sum_up::<1>(
             first,
             end,
             #[inline(always)]

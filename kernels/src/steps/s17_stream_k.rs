@@ -69,7 +69,7 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
         // the first tile of its share, the second for any other tile that it shares.
         unsafe {
             let mut gemm = BlockGemm::<C>::new(product.at_tile(tile));
-            gemm.sum_up(
+            gemm.sum_up::<1>(
                 first * tile_k,
                 end.saturating_mul(tile_k).min(k),
                 #[inline(always)]

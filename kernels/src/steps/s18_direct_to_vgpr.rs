@@ -217,7 +217,7 @@ struct AlongK<C: Config> {
 impl<C: Config> AlongK<C> {
     #[inline(always)]
     fn new(operand: &Operand<Element<C>>, row: u32, first: u32) -> Self {
-        let row_bytes = operand.strides.row as u32 * size_of::<Element<C>>() as u32;
+        let row_bytes = operand.strides.row * size_of::<Element<C>>() as u32;
         Self {
             start: operand.start.wrapping_sub(per_unit::<C>() as usize),
             bytes: row.min(operand.rows - 1) * row_bytes,
@@ -286,7 +286,7 @@ struct Across<C: Config> {
 impl<C: Config> Across<C> {
     #[inline(always)]
     fn new(operand: &Operand<Element<C>>, row: u32, first: u32) -> Self {
-        let (stride, rows) = (operand.strides.column as u32, operand.rows);
+        let (stride, rows) = (operand.strides.column, operand.rows);
         Self {
             start: operand.start,
             bytes: (row.min(rows - 1) + first * stride) * size_of::<Element<C>>() as u32,

@@ -9,9 +9,9 @@ use super::registers::Scalar;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strides {
     /// Elements from one row to the next.
-    pub row: usize,
+    pub row: u32,
     /// Elements from one column to the next.
-    pub column: usize,
+    pub column: u32,
 }
 
 impl Strides {
@@ -21,11 +21,11 @@ impl Strides {
         if column_major {
             Self {
                 row: 1,
-                column: leading as usize,
+                column: leading,
             }
         } else {
             Self {
-                row: leading as usize,
+                row: leading,
                 column: 1,
             }
         }
@@ -34,7 +34,7 @@ impl Strides {
     /// The offset of `(row, column)` in elements.
     #[inline(always)]
     pub const fn offset(self, row: u32, column: u32) -> usize {
-        row as usize * self.row + column as usize * self.column
+        row as usize * self.row as usize + column as usize * self.column as usize
     }
 }
 
@@ -177,7 +177,10 @@ impl<T: Scalar> Input<T> {
     /// The byte offset of a [near](Self::is_near) element.
     #[inline(always)]
     pub fn near_bytes(&self, row: u32, column: u32) -> u32 {
-        let [down, right] = [self.strides.row, self.strides.column].map(|stride| stride as u32);
+        let Strides {
+            row: down,
+            column: right,
+        } = self.strides;
         let elements = row
             .wrapping_mul(down)
             .wrapping_add(column.wrapping_mul(right));
@@ -242,7 +245,7 @@ impl<T: Scalar> Input<T> {
             start: self.start,
             // The last row exists, and so do all of its columns.
             first: self.strides.offset(row.min(self.rows - 1), 0),
-            step: self.strides.column,
+            step: self.strides.column as usize,
             left: self.columns,
         }
     }
@@ -253,7 +256,7 @@ impl<T: Scalar> Input<T> {
         Line {
             start: self.start,
             first: self.strides.offset(0, column.min(self.columns - 1)),
-            step: self.strides.row,
+            step: self.strides.row as usize,
             left: self.rows,
         }
     }

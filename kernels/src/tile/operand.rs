@@ -160,11 +160,17 @@ impl<T> Operand<T> {
         if !self.is_near() {
             return 0;
         }
-        if self.is_along_k() || self.rows >= rows as u32 || self.rows.is_multiple_of(per_unit) {
+        // Without `||`, for which the compiler keeps conditions of lanes.
+        let outside = if self.is_along_k() {
+            0
+        } else {
+            self.rows.min(rows as u32) % per_unit
+        };
+        if outside == 0 {
             return self.k;
         }
         // Shorter columns of memory than a unit could end within a unit of an earlier k.
-        if self.strides.column >= per_unit as usize {
+        if self.strides.column >= per_unit {
             self.k - 1
         } else {
             0
@@ -175,8 +181,7 @@ impl<T> Operand<T> {
     #[inline(always)]
     pub fn is_near(&self) -> bool {
         let most = const { (u32::MAX / size_of::<T>() as u32 - 256) / 256 };
-        // Leading dimensions have 32 bits.
-        self.strides.row as u32 <= most && self.strides.column as u32 <= most
+        self.strides.row.max(self.strides.column) <= most
     }
 
     /// Whether [`TileLoader::load_within`] can load the operand: it has a whole unit in the direction in which elements are
@@ -298,6 +303,8 @@ pub struct TileLoader<T, L, V: Length> {
     /// Where the share begins in LDS: the unit, and the byte in it.
     place: LdsPosition<L>,
     byte: u32,
+    /// Zero once the operand has ended, or else all ones: what is loaded then is not multiplied, and all lanes load the same unit.
+    mask: u32,
     layout: PhantomData<L>,
 }
 
@@ -373,8 +380,8 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
             _ => (row & !1, operand.in_pair(row)),
         };
         let elements = row
-            .wrapping_mul(operand.strides.row as u32)
-            .wrapping_add(k.wrapping_mul(operand.strides.column as u32))
+            .wrapping_mul(operand.strides.row)
+            .wrapping_add(k.wrapping_mul(operand.strides.column))
             .wrapping_add(in_pair);
         elements.wrapping_mul(size_of::<T>() as u32)
     }
@@ -389,11 +396,12 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
                 * if operand.paired > 0 {
                     2
                 } else {
-                    operand.strides.column
+                    operand.strides.column as usize
                 },
             along_k: operand.is_along_k(),
             place: LdsPosition::new(0, 0),
             byte: 0,
+            mask: !0,
             layout: PhantomData,
         }
     }
@@ -514,17 +522,21 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     /// No unit begins as many bytes before its place: a tile along k.
     const MOST_BACK: u32 = L::ROW_BYTES as u32;
 
-    /// Advances by `tiles` tiles along k.
+    /// Advances by a tile along k, or stays at the last one (`tiles` is 0).
     #[inline(always)]
     pub fn advance(&mut self, tiles: u32) {
         self.base = self.base.wrapping_byte_add(self.step * tiles as usize);
+        // Kernels in which threads have more units compute more stages.
+        if V::LEN == 1 {
+            self.mask = 0u32.wrapping_sub(tiles);
+        }
     }
 
     /// The address of unit number `i` of the share.
     #[inline(always)]
     pub fn pointer(&self, i: usize) -> *const T {
         self.base
-            .wrapping_byte_add(crate::opaque(self.offsets[i]) as usize)
+            .wrapping_byte_add(crate::opaque(self.offsets[i] & self.mask) as usize)
     }
 
     /// Writes the share to the tile at `tile`.

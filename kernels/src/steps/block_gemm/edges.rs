@@ -4,7 +4,7 @@
     reason = "loops over iterators unroll too late, and leave the registers in memory"
 )]
 
-use super::{BlockGemm, Config, Element, Fetch, InFlight, MOST_OF_A_PAIR, Source};
+use super::{BlockGemm, Config, Element, Fetch, InFlight, Source};
 use crate::{
     arch::Workgroup,
     matrix::Multiply as _,
@@ -44,7 +44,8 @@ impl<C: Config> BlockGemm<C> {
         let tile = self.product.kernel().tile;
         let a_end = source.a.units_end(tile.m) * Self::A_STEP;
         let units_end = a_end.min(source.b.units_end(tile.n));
-        end.min(units_end).saturating_sub(k) / Self::STAGE_K
+        // The least of three would be a vector instruction.
+        (end - k).min(units_end.saturating_sub(k)) / Self::STAGE_K
     }
 
     /// Adds the products from `k` to `end`, one stage after the other, in stage buffer 0: each stage is loaded,
@@ -68,7 +69,7 @@ impl<C: Config> BlockGemm<C> {
             }
         }
         // SAFETY: the caller promises the same.
-        unsafe { self.rest(source, k + whole * Self::STAGE_K, end) }
+        unsafe { self.rest(k + whole * Self::STAGE_K, end) }
     }
 
     /// Multiplies the stage whose units the threads have loaded.
@@ -87,6 +88,18 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 
+    /// Multiplies the last of an odd number of stages, which a main loop of two stages has stored in buffer 0 at its end.
+    ///
+    /// # Safety
+    /// As [`operands`](Self::operands).
+    #[inline(always)]
+    pub(in super::super) unsafe fn multiply_odd(&mut self, stages: u32) {
+        if !stages.is_multiple_of(2) {
+            // SAFETY: as the caller promises.
+            unsafe { self.multiply_buffer(0) };
+        }
+    }
+
     /// Multiplies what is in a stage buffer.
     ///
     /// # Safety
@@ -100,43 +113,28 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 
-    /// As [`sequential`](Self::sequential), for the few stages at the end of k that may be no whole ones. Kernels with small
-    /// tiles load two of them at once.
+    /// As [`sequential`](Self::sequential), for the few stages at the end of k that may be no whole ones.
     ///
     /// # Safety
-    /// As [`sequential`](Self::sequential). If `end` is not the end of k, there are whole stages up to `end`, an even number.
+    /// As [`sequential`](Self::sequential). If `end` is not the end of k, there are whole stages up to `end`.
     #[inline(always)]
-    pub(in super::super) unsafe fn rest(&mut self, source: Source<C>, mut k: u32, end: u32) {
+    pub(in super::super) unsafe fn rest(&mut self, mut k: u32, end: u32) {
         if k >= end {
             return;
         }
-        // Large tiles leave no registers for the source throughout the main loop.
-        let again = if Self::PAIRS {
-            Some(source)
-        } else {
-            self.source(k)
-        };
-        let Some(source) = again else {
+        // Again: the main loop leaves no registers for the source.
+        let Some(source) = self.source(k) else {
             return;
         };
         let fetch = source.fetch(1);
         let has_units = source.a.has_a_unit() && source.b.has_a_unit();
         while k < end {
-            let has_second = const { Self::PAIRS } && has_units && end - k > Self::STAGE_K;
             // SAFETY: the operands have units where they are loaded. Barriers are as in `multiply_stage`.
             unsafe {
                 if has_units {
-                    let first = self.load_within(&source, k);
-                    let second = if has_second {
-                        self.load_within(&source, k + Self::STAGE_K)
-                    } else {
-                        first
-                    };
+                    let units = self.load_within(&source, k);
                     Workgroup.wait();
-                    self.store(&fetch, 0, first.shifted());
-                    if has_second {
-                        self.store(&fetch, 1, second.shifted());
-                    }
+                    self.store(&fetch, 0, units.shifted());
                 } else {
                     Workgroup.wait();
                     self.store_elements(&source, k, end);
@@ -145,20 +143,10 @@ impl<C: Config> BlockGemm<C> {
                 }
                 Workgroup.wait();
                 self.multiply_buffer(0);
-                if has_second {
-                    self.multiply_buffer(1);
-                }
             }
-            k += if has_second {
-                2 * Self::STAGE_K
-            } else {
-                Self::STAGE_K
-            };
+            k += Self::STAGE_K;
         }
     }
-
-    /// Whether [`rest`](Self::rest) loads two stages at once.
-    pub(super) const PAIRS: bool = C::AVecs::LEN + C::BVecs::LEN <= MOST_OF_A_PAIR;
 
     /// Loads the thread's units of the stage at `k`, which may end outside the operands. No load waits for another.
     ///
@@ -166,12 +154,12 @@ impl<C: Config> BlockGemm<C> {
     /// The operands [have units](Operand::has_a_unit).
     #[inline(always)]
     unsafe fn load_within(&self, source: &Source<C>, k: u32) -> Within<C> {
-        let (thread, threads) = (self.thread, self.threads());
+        let (thread, (threads_a, threads_b)) = (self.thread, C::STORING);
         // SAFETY: as the caller promises.
         unsafe {
             Within {
-                a: (source.loader_a).load_within(&source.a, thread, threads, k / Self::A_STEP),
-                b: (source.loader_b).load_within(&source.b, thread, threads, k),
+                a: (source.loader_a).load_within(&source.a, thread, threads_a, k / Self::A_STEP),
+                b: (source.loader_b).load_within(&source.b, thread, threads_b, k),
                 scales: self.scales_within(k),
                 indices: self.indices(k).load(),
             }
@@ -189,7 +177,9 @@ impl<C: Config> BlockGemm<C> {
         // Without the opaque zero, the compiler computes the places of all elements before the loop over stages, also for operands
         // that are loaded in units. Small tiles have no time for that, and types with scales no registers. Other kernels need
         // fewer registers without it.
-        let thread = if const { Self::PAIRS || C::Multiply::SCALE_BYTES > 0 } {
+        let thread = if const {
+            C::AVecs::LEN + C::BVecs::LEN <= MOST_OF_SMALL || C::Multiply::SCALE_BYTES > 0
+        } {
             self.thread + crate::opaque_zero()
         } else {
             self.thread
@@ -216,6 +206,9 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 }
+
+/// The most units of a stage that a thread of a small tile has.
+const MOST_OF_SMALL: usize = 3;
 
 /// The most elements that a thread has in flight.
 const MOST_IN_FLIGHT: usize = 4;

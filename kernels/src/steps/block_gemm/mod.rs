@@ -55,7 +55,9 @@ pub(super) trait Config: Copy {
     const BESIDE: usize;
     /// Rows of the tiles of A and B in LDS ([`lds_rows`]).
     const LDS_ROWS: (usize, usize);
-    /// Whether they are more than those of the workgroup's tile.
+    /// Threads that have units of the tiles of A and B: those of the first waves, or all.
+    const STORING: (usize, usize);
+    /// Whether threads load rows behind the workgroup's tile.
     const IS_PADDED: bool;
     /// Pieces of the scales of a stage that a thread loads.
     type Scales: Length;
@@ -75,9 +77,6 @@ pub(super) type Output<C> = <<C as Config>::Multiply as Multiply>::Output;
 /// Units of a cache line.
 const LINE_UNITS: usize = arch::LINE_BYTES / UNIT_BYTES;
 
-/// The most units of a stage that a thread has if the last two stages are loaded at once: the units take few registers then.
-const MOST_OF_A_PAIR: usize = 3;
-
 /// How many blocks a wave and how many units a thread has: the lengths in a kernel's [`Config`].
 pub(super) struct Shares {
     pub(super) m: usize,
@@ -86,6 +85,7 @@ pub(super) struct Shares {
     pub(super) a_vecs: usize,
     pub(super) b_vecs: usize,
     pub(super) lds_rows: (usize, usize),
+    pub(super) storing: (usize, usize),
     pub(super) is_padded: bool,
     /// Pieces of the scales of a stage, and the bytes of each.
     pub(super) scales: usize,
@@ -128,14 +128,19 @@ impl Shares {
             beside *= 2;
         }
         let m = tile.m / (waves_m * I::EDGE);
+        let (a_units, b_units) = (a_rows * row_units.0, b_rows * row_units.1);
         let shares = Self {
             m,
             n,
             beside,
-            a_vecs: a_rows * row_units.0 / threads,
-            b_vecs: b_rows * row_units.1 / threads,
+            a_vecs: a_units.div_ceil(threads),
+            b_vecs: b_units.div_ceil(threads),
             lds_rows: (a_rows, b_rows),
-            is_padded: a_rows > tile.m || b_rows > tile.n,
+            storing: (
+                if a_units < threads { a_units } else { threads },
+                if b_units < threads { b_units } else { threads },
+            ),
+            is_padded: a_rows > tile.m || b_rows > tile.n || a_units < threads || b_units < threads,
             scales: pieces,
             scale_piece: piece_bytes,
             indices: m * I::INDEX_WORDS,
@@ -171,10 +176,6 @@ impl Shares {
         if kernel.lds_bytes == 0 {
             return shares;
         }
-        assert!(
-            shares.a_vecs + shares.b_vecs > MOST_OF_A_PAIR || kernel.lds_bytes >= 2 * stage_bytes,
-            "LDS must hold the two stages that are loaded at once"
-        );
         assert!(
             scales == threads * pieces * piece_bytes,
             "threads must have whole pieces of the scales"
@@ -296,16 +297,16 @@ impl<C: Config> BlockGemm<C> {
         })
     }
 
-    /// The same if LDS has more rows than the tile. The operands end with the tile: what goes to the other rows is loaded from
-    /// the last ones, which are loaded anyway.
+    /// The same if threads load rows behind the tile. The operands end with the tile: these are its last rows, which are loaded
+    /// anyway.
     #[inline(always)]
     fn padded_source(&self, k: u32) -> Option<Source<C>> {
         let (a, b) = self.product.operands()?;
         let tile = self.product.kernel().tile;
         let (a, b) = (a.first(tile.m), b.first(tile.n));
         Some(Source {
-            loader_a: TileLoader::new(&a, self.thread, self.threads(), k / Self::A_STEP),
-            loader_b: TileLoader::new(&b, self.thread, self.threads(), k),
+            loader_a: TileLoader::new(&a, self.thread, C::STORING.0, k / Self::A_STEP),
+            loader_b: TileLoader::new(&b, self.thread, C::STORING.1, k),
             scales: self.scales(k),
             indices: self.indices(k),
             a,
@@ -364,8 +365,10 @@ impl<C: Config> BlockGemm<C> {
         units: Array<Unit, C::AVecs>,
     ) {
         let (a, _) = self.tiles(stage);
-        // SAFETY: the tile is in the LDS of the row's launch, and no thread reads it.
-        unsafe { fetch.source.loader_a.store(a, self.threads(), units) };
+        if self.stores(C::STORING.0) {
+            // SAFETY: the tile is in the LDS of the row's launch, and no thread reads it.
+            unsafe { fetch.source.loader_a.store(a, C::STORING.0, units) };
+        }
     }
 
     /// Writes the thread's units of B.
@@ -380,8 +383,16 @@ impl<C: Config> BlockGemm<C> {
         units: Array<Unit, C::BVecs>,
     ) {
         let (_, b) = self.tiles(stage);
-        // SAFETY: as in `store_a`.
-        unsafe { fetch.source.loader_b.store(b, self.threads(), units) };
+        if self.stores(C::STORING.1) {
+            // SAFETY: as in `store_a`.
+            unsafe { fetch.source.loader_b.store(b, C::STORING.1, units) };
+        }
+    }
+
+    /// Whether the thread is one of the first `storing`, which are whole waves. Uniform.
+    #[inline(always)]
+    fn stores(&self, storing: usize) -> bool {
+        storing == self.threads() || (arch::readfirstlane(self.thread) as usize) < storing
     }
 
     /// The wave's operands of a step, from a stage buffer.
@@ -527,20 +538,23 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 
-    /// Computes the whole tile, with as many stages as possible (an even number) in `main_loop`, and updates C.
+    /// Computes the whole tile, with as many stages as possible, a multiple of `TOGETHER`, in `main_loop`, and updates C.
     ///
     /// `main_loop` is inlined for each layout of the operands, which the compiler then knows.
     ///
     /// # Safety
-    /// `main_loop(gemm, source, stages)` multiplies that many whole stages, an even number, and every thread
+    /// `main_loop(gemm, source, stages)` multiplies that many whole stages, a multiple of `TOGETHER`, and every thread
     /// waits for its accesses to LDS by the next barrier. All threads of the workgroup call this; no other
     /// workgroup has this tile.
     #[inline(always)]
-    pub(super) unsafe fn compute(mut self, main_loop: impl Fn(&mut Self, Source<C>, u32)) {
+    pub(super) unsafe fn compute<const TOGETHER: u32>(
+        mut self,
+        main_loop: impl Fn(&mut Self, Source<C>, u32),
+    ) {
         let k = self.product.k();
         // SAFETY: as the caller promises.
         unsafe {
-            self.sum_up(0, k, main_loop);
+            self.sum_up::<TOGETHER>(0, k, main_loop);
             self.finish();
         }
     }
@@ -550,7 +564,7 @@ impl<C: Config> BlockGemm<C> {
     /// # Safety
     /// As [`compute`](Self::compute).
     #[inline(always)]
-    pub(super) unsafe fn sum_up(
+    pub(super) unsafe fn sum_up<const TOGETHER: u32>(
         &mut self,
         k: u32,
         end: u32,
@@ -559,7 +573,7 @@ impl<C: Config> BlockGemm<C> {
         let Some(source) = self.source(k) else {
             return;
         };
-        let stages = self.whole_stages(&source, k, end) / 2 * 2;
+        let stages = self.whole_stages(&source, k, end) / TOGETHER * TOGETHER;
         // The same in all lanes.
         if stages > 0 {
             match (source.a.is_along_k(), source.b.is_along_k()) {
@@ -574,7 +588,7 @@ impl<C: Config> BlockGemm<C> {
             }
         }
         // SAFETY: as the caller promises.
-        unsafe { self.rest(source, k + stages * Self::STAGE_K, end) };
+        unsafe { self.rest(k + stages * Self::STAGE_K, end) };
     }
 }
 
@@ -704,7 +718,6 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     pub(super) fn direct_source(&self) -> Option<Source<C>> {
         const { assert!(C::Multiply::SCALE_BYTES == 0, "scales go through registers") }
-        const { assert!(!Self::PAIRS, "the rest of k needs another source") }
         let (a, b) = self.product.operands()?;
         Some(Source {
             loader_a: TileLoader::in_place(&a, self.thread, self.threads()),

@@ -80,7 +80,7 @@ struct Rows {
 impl Rows {
     #[inline(always)]
     fn new(operand: &Operand<u8>) -> Self {
-        let stride = operand.strides.row as u32;
+        let stride = operand.strides.row;
         Self {
             base: operand.start,
             stride,
@@ -543,7 +543,7 @@ impl<C: Config<Multiply = Mxfp6>> BlockGemm<C> {
             let from = wanted.min(operand.k - UNIT_BYTES as u32);
             let address = operand
                 .start
-                .wrapping_add(row_of * operand.strides.row + from as usize);
+                .wrapping_add(row_of * operand.strides.row as usize + from as usize);
             // SAFETY: the unit is in the row.
             let loaded = unsafe { address.cast::<Unit>().read_unaligned() };
             let place = row_start(row as usize) + unit as usize * UNIT_BYTES;
