@@ -39,12 +39,16 @@ pub(crate) fn from_f32(value: F) -> U {
     bits.cast::<u32>()
 }
 
+/// As [`from_f32`]. Hosts convert f64 to f16 by a function call for each lane, but f32 at once: so it becomes f32 first, whose
+/// last bit tells whether lower ones were not 0. Rounding it to f16 rounds the f64.
 #[inline(always)]
 fn from_f64(value: E) -> U {
-    let half = value.cast::<f16>();
-    // SAFETY: as in `to_f32`.
-    let bits: Simd<u16, 16> = unsafe { std::mem::transmute(half) };
-    bits.cast::<u32>()
+    let bits = value.to_bits();
+    let below = Simd::splat((1_u64 << 29) - 1);
+    let inexact = (bits & below).simd_ne(Simd::splat(0));
+    let kept = bits & !below;
+    let odd = inexact.select(kept | Simd::splat(1 << 29), kept);
+    from_f32(E::from_bits(odd).cast::<f32>())
 }
 
 /// As [`float32::settled`], for f16 bits and one source.

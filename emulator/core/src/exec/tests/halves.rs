@@ -2,7 +2,13 @@
 
 use ferrowave_gpu::Gpu;
 
-use super::{Check, Values};
+use super::{
+    super::{
+        half::fma as fma_of_lanes,
+        simd::{F, U},
+    },
+    Check, Values,
+};
 
 fn h(bits: u64) -> f16 {
     f16::from_bits(bits as u16)
@@ -22,6 +28,16 @@ fn nan16(result: f16, sources: &[u64]) -> u64 {
 fn fma(a: u64, b: u64, c: u64) -> u64 {
     let exact = (h(a) as f64) * (h(b) as f64) + (h(c) as f64);
     nan16(exact as f16, &[a, b, c])
+}
+
+#[test]
+fn multiply_add_rounds_once() {
+    // 1 + 2⁻¹¹ + 2⁻²⁹, just above the middle of two f16. f32 does not hold it and would round to the middle.
+    let (x, y) = (481.0 / 16384.0, 545.0 / 32768.0);
+    for (sign, expected) in [(1.0, 0x3c01), (-1.0, 0xbc01)] {
+        let sum = fma_of_lanes(F::splat(x), F::splat(sign * y), F::splat(sign));
+        assert_eq!(sum, U::splat(expected));
+    }
 }
 
 #[test]
