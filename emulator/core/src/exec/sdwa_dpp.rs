@@ -196,8 +196,10 @@ pub(crate) fn dpp_source(control: u16, lane: usize, lanes: usize) -> Option<usiz
         0x13c => Some((lane + lanes - 1) % lanes),
         0x140 => Some(row + 15 - column),
         0x141 => Some(lane & !7 | (7 - (lane & 7))),
-        0x142 => row.checked_sub(1),
-        0x143 => (lane >= 32).then_some(31),
+        // Lanes to which no other lane is broadcast read themselves: rocWMMA's `dpp_wfall_bcast` tests expect it,
+        // whatever `bound_ctrl` says.
+        0x142 => Some(row.checked_sub(1).unwrap_or(lane)),
+        0x143 => Some(if lane < 32 { lane } else { 31 }),
         0x150..=0x15f => Some(row + amount),
         0x160..=0x16f => Some(row + (column ^ amount)),
         _ => None,
@@ -307,7 +309,7 @@ mod tests {
         assert_eq!(dpp_source(0x13c, 0, 64), Some(63));
         assert_eq!(dpp_source(0x140, 16, 64), Some(31));
         assert_eq!(dpp_source(0x141, 9, 64), Some(14));
-        assert_eq!(dpp_source(0x142, 3, 64), None);
+        assert_eq!(dpp_source(0x142, 3, 64), Some(3));
         assert_eq!(dpp_source(0x142, 20, 64), Some(15));
         assert_eq!(dpp_source(0x143, 40, 64), Some(31));
         assert_eq!(dpp_source(0x153, 40, 64), Some(35));

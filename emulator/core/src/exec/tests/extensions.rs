@@ -113,6 +113,14 @@ fn lanes_are_permuted() {
     assert_eq!(at(wave_shift, [0, 1, 16, 63]), [old, 100, 115, 162]);
     let broadcast = moved(Gpu::Gfx908, "row_bcast:15 row_mask:0xa bank_mask:0xf", !0);
     assert_eq!(at(broadcast, [15, 16, 31, 48]), [old, 115, 115, 147]);
+    let first_row = moved(Gpu::Gfx90a, "row_bcast:15 row_mask:0xf bank_mask:0xf", !0);
+    assert_eq!(at(first_row, [0, 15, 16, 63]), [100, 115, 115, 147]);
+    let first_half = moved(
+        Gpu::Gfx90a,
+        "row_bcast:31 row_mask:0xf bank_mask:0xf bound_ctrl:1",
+        !0,
+    );
+    assert_eq!(at(first_half, [0, 31, 32, 63]), [100, 131, 131, 131]);
     let new = moved(Gpu::Gfx90a, "row_newbcast:2 row_mask:0xf bank_mask:0xf", !0);
     assert_eq!(at(new, [0, 17, 40, 63]), [102, 118, 134, 150]);
     // An inactive lane is not a source.
