@@ -14,7 +14,7 @@ struct Embedded {
     unpacked: OnceLock<Vec<u8>>,
 }
 
-// `static EMBEDDED: [Embedded; N]`
+// The array `EMBEDDED`, with an element for each GPU.
 include!(concat!(env!("OUT_DIR"), "/code_objects.rs"));
 
 impl Embedded {

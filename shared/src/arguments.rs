@@ -125,7 +125,7 @@ pub struct GemmParameters {
     /// [`Reduction::SplitK`]: crate::catalogue::Reduction::SplitK
     /// [`Reduction::StreamK`]: crate::catalogue::Reduction::StreamK
     pub parts: u32,
-    /// For kernels in linear tile order: the base-2 logarithm of the rows of tiles in a group, at most 23, and the number of XCDs
+    /// For kernels in linear tile order: the base-2 logarithm of the rows of tiles in a group, at most 31, and the number of XCDs
     /// over which the hardware distributes workgroups round-robin, from 1 to 65535, as `logarithm << 16 | xcds`. See
     /// [`TileOrder`](crate::tile::TileOrder).
     pub order: u32,

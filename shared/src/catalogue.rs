@@ -276,8 +276,8 @@ impl Kernel {
         matches!(self.reduction, Reduction::SplitK) && !self.types.is_sparse
     }
 
-    /// Elements along k of what the main loop computes any number of: a stage. The rest of k takes longer.
-    pub const fn stage_k(&self) -> usize {
+    /// The main loop multiplies a multiple of this many elements along k. The rest takes longer.
+    pub const fn loop_k(&self) -> usize {
         use Variant as V;
         match self.variant {
             _ if self.types.input.bits() == 6 => self.tile.k,

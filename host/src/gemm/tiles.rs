@@ -35,7 +35,7 @@ impl Tiles {
             batch: grid.z,
             steps: workspace::steps(problem.k(), tile),
             compute_units: machine.compute_units.max(1),
-            has_tail: overhangs(problem.k(), kernel.stage_k()),
+            has_tail: overhangs(problem.k(), kernel.loop_k()),
             overhangs: overhangs(problem.m(), tile.m) || overhangs(problem.n(), tile.n),
             is_aligned,
         }

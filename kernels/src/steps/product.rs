@@ -218,7 +218,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
     #[inline(always)]
     pub(super) fn has_tile(&self) -> bool {
         let is_group = self.kernel.computes_groups() && self.parameters.options.is_group();
-        // Without `||`, for which the compiler keeps conditions of lanes.
+        // LLVM compiles `||` to masks of lanes, which take more instructions.
         let tiles = if is_group { self.tiles() } else { u32::MAX };
         arch::workgroup().x < tiles
     }

@@ -41,8 +41,8 @@
 //! time than the products of the other half, except in types of 8 bits on gfx942. The 512 threads load two units of A each, as
 //! for 256 rows: LDS has room for the others, which are those of the last row again and not multiplied.
 //!
-//! **Edges.** The loop takes two stages per round; the last of an odd number is in LDS at its end. The rest of k, and tiles that cannot be loaded in whole
-//! units, go through [`BlockGemm::rest`].
+//! **Edges.** The loop takes two stages per round. At its end, LDS has the last of an odd number, which is then multiplied. The rest
+//! of k, and tiles that cannot be loaded in whole units, go through [`BlockGemm::rest`].
 #![expect(
     clippy::needless_range_loop,
     reason = "a buffer of registers has the number of its stage in LDS"

@@ -44,7 +44,7 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     }
 }
 
-/// Multiplies an even number of stages, not 0: registers are left for no other.
+/// Multiplies an even number of stages, not 0. Too few registers are left for an odd one.
 ///
 /// # Safety
 /// The stages are whole, and all threads of the workgroup call this.

@@ -44,7 +44,8 @@ impl<C: Config> BlockGemm<C> {
         let tile = self.product.kernel().tile;
         let a_end = source.a.units_end(tile.m) * Self::A_STEP;
         let units_end = a_end.min(source.b.units_end(tile.n));
-        // The least of three would be a vector instruction.
+        // LLVM takes a vector instruction for the least of three. A workgroup without steps may have its `k` behind `end`, where no
+        // units are left.
         (end - k).min(units_end.saturating_sub(k)) / Self::STAGE_K
     }
 
@@ -113,7 +114,7 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 
-    /// As [`sequential`](Self::sequential), for the few stages at the end of k that may be no whole ones.
+    /// As [`sequential`](Self::sequential), for the end of k, where stages may not be whole.
     ///
     /// # Safety
     /// As [`sequential`](Self::sequential). If `end` is not the end of k, there are whole stages up to `end`.
