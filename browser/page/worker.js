@@ -19,10 +19,9 @@ const CHARACTER_DEVICE = 2;
 const unsigned = (value) => (typeof value === 'number' ? value >>> 0 : value);
 
 // The functions of the system that the module calls (WASI preview 1). There are no files and arguments; what is
-// printed goes to the page. Memory may be shared, which decoders and `crypto` do not take; and it grows, so that each access asks
-// for its buffer.
-function system(memory, variables) {
-  const view = () => new DataView(memory.buffer);
+// printed goes to the page. Memory may be shared, which decoders and `crypto` do not take.
+function system(variables) {
+  const view = () => new DataView(contents());
   const strings = Object.entries(variables).map(([name, value]) => new TextEncoder().encode(`${name}=${value}\0`));
   const functions = {
     clock_time_get(clock, precision, time) {
@@ -34,7 +33,7 @@ function system(memory, variables) {
     environ_get(places, at) {
       for (const [number, string] of strings.entries()) {
         view().setUint32(places + 4 * number, at, true);
-        new Uint8Array(memory.buffer, at, string.length).set(string);
+        new Uint8Array(contents(), at, string.length).set(string);
         at += string.length;
       }
       return 0;
@@ -47,7 +46,7 @@ function system(memory, variables) {
     fd_close: () => 0,
     fd_fdstat_get(descriptor, stat) {
       if (descriptor > 2) return BAD_DESCRIPTOR;
-      new Uint8Array(memory.buffer, stat, 24).fill(0);
+      new Uint8Array(contents(), stat, 24).fill(0);
       view().setUint8(stat, CHARACTER_DEVICE);
       return 0;
     },
@@ -57,7 +56,7 @@ function system(memory, variables) {
       for (let part = 0; part < count; part += 1) {
         const start = view().getUint32(parts + 8 * part, true);
         const bytes = view().getUint32(parts + 8 * part + 4, true);
-        print(new Uint8Array(memory.buffer, start, bytes).slice());
+        print(new Uint8Array(contents(), start, bytes).slice());
         all += bytes;
       }
       view().setUint32(written, all, true);
@@ -70,7 +69,7 @@ function system(memory, variables) {
       // A call gives 65,536 bytes at most.
       for (let at = 0; at < bytes; at += 65536) {
         const random = crypto.getRandomValues(new Uint8Array(Math.min(65536, bytes - at)));
-        new Uint8Array(memory.buffer, start + at, random.length).set(random);
+        new Uint8Array(contents(), start + at, random.length).set(random);
       }
       return 0;
     },
@@ -83,6 +82,12 @@ function system(memory, variables) {
 let emulator;
 let memory;
 let control;
+
+// The memory as it is now. V8 is late to tell a worker what others have added, unless the worker adds something itself.
+function contents() {
+  memory.grow(0);
+  return memory.buffer;
+}
 
 // Sends bytes that are printed to the page, with their turn among those of all workers.
 function print(bytes) {
@@ -110,7 +115,7 @@ async function instantiate(start) {
   return (await WebAssembly.instantiate(start.module, {
     env: { memory },
     wasi: { 'thread-spawn': spawn },
-    wasi_snapshot_preview1: system(memory, variables),
+    wasi_snapshot_preview1: system(variables),
   })).exports;
 }
 
@@ -127,7 +132,7 @@ function runThreads({ wasi_thread_start: run }, place) {
 function give(bytes) {
   const start = unsigned(emulator.ferrowave_allocate(bytes.length));
   if (start === 0) throw new Error(`the browser has no memory for ${bytes.length} bytes`);
-  new Uint8Array(memory.buffer, start, bytes.length).set(bytes);
+  new Uint8Array(contents(), start, bytes.length).set(bytes);
   return [start, bytes.length];
 }
 
@@ -135,8 +140,8 @@ function give(bytes) {
 function answer(request, data, root) {
   const text = give(new TextEncoder().encode(JSON.stringify(request)));
   const place = unsigned(emulator.ferrowave_answer(...text, ...give(data)));
-  const [at, length, dataAt, dataLength] = new Uint32Array(memory.buffer, place, 4);
-  const bytes = (start, count) => new Uint8Array(memory.buffer, start, count).slice();
+  const [at, length, dataAt, dataLength] = new Uint32Array(contents(), place, 4);
+  const bytes = (start, count) => new Uint8Array(contents(), start, count).slice();
   let answered = new TextDecoder().decode(bytes(at, length));
   // The emulator has taken its current folder away, which is `/`.
   if (root) answered = answered.replaceAll(`${root.slice(1)}/`, '');

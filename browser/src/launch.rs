@@ -1,13 +1,13 @@
 //! A launch, with everything that the emulator can say of it.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, env, hint, sync::Arc};
 
 use ferrowave_check::{self as check, Check, Checked, Finding, Options};
 use ferrowave_code_object::{CodeObject, nearest};
 use ferrowave_emulator::{
     dispatch::{self, LaunchConfig, LaunchError, LaunchSummary, Limits, Observed},
     exec::{Observer, SimdLevel},
-    memory::{AllocationKind, DeviceMemory},
+    memory::{AllocationKind, DeviceMemory, PAGE_BYTES},
     program::{Kernel, Names, Program, SymbolizedInstruction},
 };
 use ferrowave_gpu::{Gpu, Product};
@@ -20,6 +20,9 @@ use serde::{Deserialize, Serialize};
 
 /// The memory that a device has here: what a module of 32 bits can hold, without the emulator's own.
 const MEMORY_BYTES: u64 = 3 << 30;
+
+/// What the threads of a launch can allocate before the module's memory grows.
+const THREADS_BYTES: usize = 256 << 20;
 
 /// Elements of a buffer that the page shows.
 const SHOWN_ELEMENTS: usize = 256;
@@ -181,6 +184,10 @@ pub(crate) fn run(
         group: None,
         partial: [0; 3],
     };
+    // The page says how many threads there are, if it has some.
+    if env::var_os("RAYON_NUM_THREADS").is_some() {
+        grow_memory();
+    }
     let seen = watch(&kernel, &config, &options, machine).map_err(|error| error.to_string())?;
     let after = placed
         .into_iter()
@@ -190,6 +197,27 @@ pub(crate) fn run(
         })
         .collect::<Result<Vec<_>, _>>()?;
     Ok((seen.described(&options.checks, &after), after))
+}
+
+/// Has the module's memory grow before threads run, as far as it can. V8 is late to tell threads what another one has added, and
+/// their atomic operations on it fail until then («memory access out of bounds»).
+fn grow_memory() {
+    // Where memory is short, a few blocks of each size.
+    let mut held = Vec::with_capacity(64);
+    let (mut left, mut part) = (THREADS_BYTES, THREADS_BYTES);
+    while left > 0 && part >= PAGE_BYTES && held.len() < held.capacity() {
+        let mut bytes = Vec::<u8>::new();
+        part = part.min(left);
+        match bytes.try_reserve_exact(part) {
+            Ok(()) => {
+                left -= part;
+                held.push(bytes);
+            }
+            Err(_) => part /= 2,
+        }
+    }
+    // What is freed stays the module's.
+    hint::black_box(held);
 }
 
 /// Buffers with their addresses.

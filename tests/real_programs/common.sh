@@ -228,6 +228,8 @@ results() {
     failed=$(grep -c '^failed ' "$file" || true)
     skipped=$(grep -c '^skipped ' "$file" || true)
     grep -vE '^(passed|skipped) ' "$file" | sed "s/^/$suite $device: /" || true
+    # run.sh repeats these.
+    grep '^failed ' "$file" | sed "s/^/$suite $device: /" >> "$work/failed" || true
     [ "$skipped" = 0 ] && skipped= || skipped=", $skipped skipped by the suite"
     echo "$suite $device: $passed passed, $failed failed, $excluded excluded$skipped"
     # Without any case, the suite fails.

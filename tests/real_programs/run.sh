@@ -24,7 +24,10 @@ summary=() failed=no
 for suite in ${suites[@]}; do
     [[ " $all" == *" $suite "* ]] || { echo "no suite is called $suite; there are: $all" >&2; exit 2; }
     began=$SECONDS
-    "./$suite.sh" "$form" || { failed=yes; summary+=("$suite: failed"); }
+    "./$suite.sh" "$form" || {
+        failed=yes
+        summary+=("$suite: failed" "$(head -n 10 "${CARGO_TARGET_DIR:-../../target}/real-programs/$suite/failed" || true)")
+    }
     summary+=("$suite: $((SECONDS - began)) s")
 done
 printf '%s\n' "${summary[@]}"
