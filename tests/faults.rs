@@ -16,6 +16,9 @@ fn config(kernel: &Kernel, grid: [u32; 3]) -> LaunchConfig {
     }
 }
 
+/// In such blocks ROCr takes memory from the driver.
+const BLOCK_BYTES: usize = 2 << 20;
+
 /// The simplest kernel.
 fn naive() -> &'static Kernel {
     Kernel::by_symbol("gemm_naive_f32").unwrap()
@@ -50,10 +53,14 @@ fn accesses_outside_of_buffers_are_named() {
             let c_target = Target::of_bytes(&mut c, kernel.types.output);
             let whole = buffers.operands(kernel.types, c_target).addresses();
             let a_columns = problem.a().columns as usize;
-            // Less than the kernel accesses, in whole pages, because accesses may go to the end of a page.
+            // Less than the kernel accesses, at the end of a block, because reads may go to the end of a block.
             let short = |(elements, lines, length): (&Elements, usize, usize)| {
                 let bytes = elements.element().bytes((lines * length) as u128) as usize;
-                context.upload(&elements.bytes()[..bytes]).unwrap()
+                let mut block = vec![0; BLOCK_BYTES];
+                block[BLOCK_BYTES - bytes..].copy_from_slice(&elements.bytes()[..bytes]);
+                let block = context.upload(&block).unwrap();
+                let address = block.address() + (BLOCK_BYTES - bytes) as u64;
+                (block, address)
             };
             let loaded = module.kernel(kernel.symbol).unwrap();
             let plan = Plan::new(kernel, &problem, &machine).unwrap();
@@ -70,38 +77,23 @@ fn accesses_outside_of_buffers_are_named() {
                 unsafe { loaded.launch(&stream, &config, &arguments) }.unwrap();
                 context.synchronize()
             };
-            let [short_a, short_b, short_c] = [
+            let [(_a, short_a), (_b, short_b), (_c, short_c)] = [
                 (&inputs.a, 64, a_columns),
                 (&inputs.b, 64, problem.k() as usize),
                 (&inputs.c, 64, 64),
             ]
             .map(short);
-            for (what, verb, short, result) in [
-                (
-                    "A",
-                    "reads",
-                    &short_a,
-                    run(short_a.address(), whole.b, whole.c),
-                ),
-                (
-                    "B",
-                    "reads",
-                    &short_b,
-                    run(whole.a, short_b.address(), whole.c),
-                ),
-                (
-                    "C",
-                    "writes",
-                    &short_c,
-                    run(whole.a, whole.b, short_c.address()),
-                ),
+            for (what, verb, result) in [
+                ("A", "reads", run(short_a, whole.b, whole.c)),
+                ("B", "reads", run(whole.a, short_b, whole.c)),
+                ("C", "writes", run(whole.a, whole.b, short_c)),
             ] {
                 let error = result.expect_err(what).to_string();
                 for part in [
                     "hipErrorIllegalAddress",
                     kernel.symbol,
                     verb,
-                    &format!("the end of the device allocation of {} bytes", short.len()),
+                    &format!("the end of the device allocation of {BLOCK_BYTES} bytes"),
                     "workgroup (",
                     "global_",
                     "kernels/src/",

@@ -123,7 +123,7 @@ fn bugs_are_found_and_faults_reported() {
     );
 
     let beyond = "
-  v_mov_b32 v1, 0x10000
+  v_mov_b32 v1, 0x1000000
   global_store_dword v1, v0, s[4:5]";
     let mut session = open(Gpu::Gfx942, beyond);
     let ran = ask(

@@ -352,16 +352,18 @@ fn accesses_behind_the_end_are_found_unless_a_scalar_load_was_widened() {
 
 /// What stops a launch without checks stops it with them.
 #[test]
-fn accesses_that_leave_the_page_stop_the_launch() {
+fn accesses_that_leave_the_block_stop_the_launch() {
     for access in [
-        "s_load_dwordx4 s[8:11], s[4:5], 0xff4",
-        "global_load_dword v4, v1, s[4:5] offset:4093",
-        "global_store_dword v1, v4, s[4:5] offset:4093",
+        "s_load_dwordx4 s[8:11], s[4:5], s12",
+        "global_load_dword v4, v3, s[4:5] offset:4093",
+        "global_store_dword v3, v4, s[4:5] offset:4093",
         "global_atomic_add v2, v4, s[4:5]",
     ] {
         let body = format!(
             "  v_mov_b32_e32 v1, 0
-  v_mov_b32_e32 v2, 0x1000
+  v_mov_b32_e32 v2, 0x200000
+  v_mov_b32_e32 v3, 0x1ff000
+  s_mov_b32 s12, 0x1ffff4
   {access}
   s_waitcnt vmcnt(0) lgkmcnt(0)
 "

@@ -1,4 +1,4 @@
-//! The host memory of one allocation: whole pages, with red zones on both sides.
+//! The host memory of one allocation: whole pages of a GPU or whole blocks of ROCr, with red zones on both sides.
 
 use std::{
     alloc::{Layout, alloc_zeroed, dealloc},
@@ -8,7 +8,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::{PADDING, PAGE_BYTES, RED_ZONE_BYTES, host, own_pages::OwnPages, shared};
+use super::{BLOCK_BYTES, PADDING, PAGE_BYTES, RED_ZONE_BYTES, host, own_pages::OwnPages, shared};
 
 /// Alignment of what `hipMalloc` returns.
 pub(super) const ALIGNMENT: usize = 256;
@@ -33,6 +33,8 @@ pub(super) struct Block {
     /// Bytes before the allocation, including a red zone.
     front: usize,
     bytes: usize,
+    /// Bytes from the allocation's first one to the second red zone, which kernels can access.
+    reachable: usize,
     source: Source,
 }
 
@@ -46,31 +48,35 @@ impl Block {
     /// Allocates `bytes`, or returns `None` if the host does not have that much memory.
     pub(super) fn new(bytes: usize, alignment: usize) -> Option<Self> {
         // SAFETY: a layout's size is not zero here.
-        Self::from_source(bytes, alignment, |layout| unsafe {
+        Self::from_source(bytes, alignment, PAGE_BYTES, |layout| unsafe {
             Some((NonNull::new(alloc_zeroed(layout))?, Source::Heap))
         })
     }
 
-    /// As [`Self::new`], in pages of its own where the host has such.
+    /// As [`Self::new`], in pages of its own where the host has such; then kernels reach a whole number of [`BLOCK_BYTES`].
+    /// What lies behind the allocation's last page is 0, as in a block that the driver has cleared, and takes no room.
     pub(super) fn in_own_pages(bytes: usize, alignment: usize) -> Option<Self> {
-        let block = Self::from_source(bytes, alignment, |layout| {
+        let block = Self::from_source(bytes, alignment, BLOCK_BYTES, |layout| {
             let pages = OwnPages::new(layout.size())?;
             Some((pages.start()?, Source::Pages(pages)))
         });
         block.or_else(|| Self::new(bytes, alignment))
     }
 
-    /// Allocates with a function that gives zeroed memory for a layout whose size is not zero.
+    /// Allocates a whole number of `granule` bytes with a function that gives zeroed memory for a layout whose size is
+    /// not zero.
     fn from_source(
         bytes: usize,
         alignment: usize,
+        granule: usize,
         zeroed: impl FnOnce(Layout) -> Option<(NonNull<u8>, Source)>,
     ) -> Option<Self> {
         let alignment = alignment.max(ALIGNMENT);
         // A multiple of the alignment in front keeps the allocation itself aligned.
         let front = RED_ZONE_BYTES.next_multiple_of(alignment);
         let pages = bytes.checked_next_multiple_of(PAGE_BYTES)?;
-        let all = pages.checked_add(front + RED_ZONE_BYTES + alignment)?;
+        let reachable = bytes.checked_next_multiple_of(granule)?;
+        let all = reachable.checked_add(front + RED_ZONE_BYTES + alignment)?;
         // Zeroed memory costs nothing until it is touched, but only with the allocator's default alignment: for a
         // larger one, the allocator writes the zeros.
         let layout = Layout::from_size_align(all, 16).ok()?;
@@ -92,6 +98,7 @@ impl Block {
             layout,
             front,
             bytes,
+            reachable,
             source,
         })
     }
@@ -121,6 +128,7 @@ impl Block {
             layout: Layout::from_size_align(bytes, 1).ok()?,
             front: 0,
             bytes,
+            reachable: bytes,
             source: Source::Lent,
         })
     }
@@ -145,12 +153,14 @@ impl Block {
         (self.start.addr().get() as u64, self.layout.size())
     }
 
-    /// The length of the allocation with the rest of its last page; the program's own memory has no such rest.
+    /// The length of the allocation with what lies behind it and can be accessed; the program's own memory has no such rest.
+    pub(super) const fn reachable_bytes(&self) -> usize {
+        self.reachable
+    }
+
+    /// The same, at most to the end of the allocation's last page.
     pub(super) fn padded_bytes(&self) -> usize {
-        match self.source {
-            Source::Lent => self.bytes,
-            _ => self.bytes.next_multiple_of(PAGE_BYTES),
-        }
+        self.bytes.next_multiple_of(PAGE_BYTES).min(self.reachable)
     }
 
     /// The address at `offset`. Panics if `bytes` from there are not inside the pages of the allocation.

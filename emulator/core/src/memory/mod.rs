@@ -42,6 +42,10 @@ pub const RED_ZONE_BYTES: usize = 256;
 /// Size of the smallest page that AMD's GPUs map (Linux's amdgpu driver: `AMDGPU_GPU_PAGE_SIZE`).
 pub const PAGE_BYTES: usize = 4096;
 
+/// Size of the blocks in which ROCr takes a GPU's memory from the driver (`MemoryRegion::BlockAllocator` of ROCR-Runtime).
+/// Allocations up to this size share blocks there; larger ones have a whole number of them.
+pub const BLOCK_BYTES: usize = 2 << 20;
+
 /// The value of the bytes from an allocation's end to the end of its last page, until a kernel writes them. In every
 /// format of the matrix cores, this byte repeated is a number that is not tiny, infinite or NaN: a result that depends
 /// on it is visibly wrong, but multiplying it by 0 gives 0.
@@ -305,7 +309,9 @@ impl DeviceMemory {
             AllocationKind::Device | AllocationKind::Host => PAGE_BYTES,
             _ => block::ALIGNMENT,
         };
-        self.allocate_with(bytes, alignment, kind, |info| vec![Reach::of(info)])
+        self.allocate_with(bytes, alignment, kind, |info, block| {
+            vec![Reach::in_block(info, block)]
+        })
     }
 
     /// Allocates zeroed memory for a code object. `segments` are offsets, lengths, and whether they are writable.
@@ -315,7 +321,7 @@ impl DeviceMemory {
         alignment: usize,
         segments: &[(usize, usize, bool)],
     ) -> Result<u64, MemoryError> {
-        self.allocate_with(bytes, alignment, AllocationKind::CodeObject, |info| {
+        self.allocate_with(bytes, alignment, AllocationKind::CodeObject, |info, _| {
             Reach::parts(info, segments)
         })
     }
@@ -325,7 +331,7 @@ impl DeviceMemory {
         bytes: usize,
         alignment: usize,
         kind: AllocationKind,
-        reaches: impl FnOnce(&AllocationInfo) -> Vec<Reach>,
+        reaches: impl FnOnce(&AllocationInfo, &Block) -> Vec<Reach>,
     ) -> Result<u64, MemoryError> {
         let bytes = bytes.max(1);
         let mut state = self.state();
@@ -357,9 +363,9 @@ impl DeviceMemory {
             fine_grained: false,
         };
         let allocation = Allocation {
+            reaches: reaches(&info, &block),
             block: Arc::new(block),
             info,
-            reaches: reaches(&info),
             written: (self.accounts && kind == AllocationKind::Device)
                 .then(|| Arc::new(Written::nothing(bytes))),
             code: None,

@@ -105,7 +105,7 @@ impl Peers {
             } = &*peer.view;
             for ((info, written), group) in infos.iter().zip(written).zip(groups) {
                 if peer.has(info.kind, group.as_ref()) {
-                    reaches.push(Reach::of(info));
+                    reaches.push(peer.view.reach(info.base));
                     places.push((*info, written.clone()));
                 }
             }

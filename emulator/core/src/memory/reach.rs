@@ -2,13 +2,15 @@
 //!
 //! A GPU maps memory in pages and does not detect accesses outside of an allocation but within its last page. Compilers
 //! rely on that when they widen loads, and programs with small overruns without knowing it. So kernels may access memory
-//! up to the end of the allocation's last page ([`AllocationInfo::page_end`]); only checks report what lies behind the
-//! allocation. These bytes are [`PADDING`](super::PADDING) until a kernel writes them. The host's copies end with the
-//! allocation.
+//! up to the end of the allocation's last page ([`AllocationInfo::page_end`]). ROCr takes a GPU's memory from the driver in
+//! blocks of [`BLOCK_BYTES`](super::BLOCK_BYTES) and gives small allocations parts of them: what `hipMalloc` returned may be
+//! accessed up to a block's end. Here no other allocation lies in the block. Only checks report what lies behind the
+//! allocation. The bytes are [`PADDING`](super::PADDING) in the last page and 0 behind it until a kernel writes them. The
+//! host's copies end with the allocation.
 //!
 //! Behind memory that the program registered lies what else it has, or the emulator: kernels read it, and do not write it.
 
-use super::AllocationInfo;
+use super::{AllocationInfo, block::Block};
 
 /// A range of addresses that an access may touch.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +53,17 @@ impl Reach {
         }
     }
 
-    /// The same, without writes behind the allocation.
+    /// The same, to the end of the allocation's block.
+    pub(super) fn in_block(info: &AllocationInfo, block: &Block) -> Reach {
+        let end = info.base + block.reachable_bytes() as u64;
+        Reach {
+            end,
+            writable_end: end,
+            ..Reach::of(info)
+        }
+    }
+
+    /// The range of a whole allocation, without writes behind the allocation.
     pub(super) fn written_to_its_end(info: &AllocationInfo) -> Reach {
         Reach {
             writable_end: info.end(),

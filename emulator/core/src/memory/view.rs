@@ -111,7 +111,7 @@ impl View {
         self.infos
             .iter()
             .min_by_key(|info| {
-                let last = info.page_end() - 1;
+                let last = self.reach(info.base).end.max(info.page_end()) - 1;
                 if address < info.base {
                     info.base - address
                 } else {
@@ -131,33 +131,46 @@ impl fmt::Debug for View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{AllocationKind, DeviceMemory, PADDING};
+    use crate::memory::{AllocationKind, BLOCK_BYTES, DeviceMemory, PADDING, PAGE_BYTES};
 
-    /// How many bytes from an address on can be read, and written; counted up to 16 KiB.
+    /// How many bytes from an address on can be read, and written.
     fn spans(view: &View, address: u64) -> [u64; 2] {
         let reach = view.reach(address);
         [false, true].map(|write| {
-            let covers = |bytes: &u64| reach.covers(address, address + bytes, write);
-            (1..1 << 14).take_while(covers).count() as u64
+            (0..30).rev().fold(0, |bytes, bit| {
+                let more = bytes + (1 << bit);
+                match reach.covers(address, address + more, write) {
+                    true => more,
+                    false => bytes,
+                }
+            })
         })
     }
 
     #[test]
-    fn accesses_end_with_the_last_page() {
-        let memory = Arc::new(DeviceMemory::new(1 << 20));
+    fn accesses_end_with_the_last_page_or_the_block() {
+        let memory = Arc::new(DeviceMemory::new(1 << 24));
         let reserved = memory.reserve(100).unwrap();
         memory.allocate_reserved(&reserved).unwrap();
-        let sizes = [1, 12, 4095, 4096, 4097, 8192];
-        let mut places = vec![(reserved.base(), 100_u64)];
+        let sizes = [1, 12, 4095, 4096, 4097, 8192, BLOCK_BYTES, BLOCK_BYTES + 12];
+        let mut places = vec![(reserved.base(), 100_u64, PAGE_BYTES)];
         for kind in [AllocationKind::Device, AllocationKind::Host] {
             for bytes in sizes {
-                places.push((memory.allocate(bytes, kind).unwrap(), bytes as u64));
+                // Only Linux has the blocks here.
+                let granule = match kind {
+                    AllocationKind::Device if cfg!(all(target_os = "linux", not(miri))) => {
+                        BLOCK_BYTES
+                    }
+                    _ => PAGE_BYTES,
+                };
+                places.push((memory.allocate(bytes, kind).unwrap(), bytes as u64, granule));
             }
         }
         let other = DeviceMemory::new(0);
         other.enable_peer(&memory);
-        for (base, bytes) in places {
+        for (base, bytes, granule) in places {
             let page = bytes.next_multiple_of(4096);
+            let all = bytes.next_multiple_of(granule as u64);
             let views = match memory.find(base).unwrap().kind {
                 AllocationKind::Device => vec![memory.view(), other.view()],
                 _ => {
@@ -167,11 +180,11 @@ mod tests {
                 }
             };
             for view in views {
-                assert_eq!(spans(&view, base), [page; 2]);
-                assert_eq!(spans(&view, base + bytes), [page - bytes; 2]);
-                assert_eq!(spans(&view, base + page), [0, 0]);
-                // The page of this allocation ends there; a neighbouring one is not named.
-                let past = view.place(base + page, 4);
+                assert_eq!(spans(&view, base), [all; 2]);
+                assert_eq!(spans(&view, base + bytes), [all - bytes; 2]);
+                assert_eq!(spans(&view, base + all), [0, 0]);
+                // What can be accessed of this allocation ends there; a neighbouring one is not named.
+                let past = view.place(base + all, 4);
                 assert!(
                     past.ends_with(&memory.find(base).unwrap().to_string()),
                     "{past}"

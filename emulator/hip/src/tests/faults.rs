@@ -1,8 +1,10 @@
 //! Failed kernels are reported by calls that wait for them, and the device stays usable.
 
+use ferrowave_emulator::memory::BLOCK_BYTES;
+
 use super::*;
 
-/// Launches of `add` that write past a buffer of one page in their second workgroup.
+/// Launches of `add` that write past a buffer of one block in their second workgroup.
 struct Overrun {
     function: hipFunction_t,
     arguments: Vec<u8>,
@@ -10,7 +12,7 @@ struct Overrun {
 
 impl Overrun {
     fn new(function: hipFunction_t) -> Self {
-        let last_words = allocate(4096).wrapping_byte_add(4096 - 256);
+        let last_words = allocate(BLOCK_BYTES).wrapping_byte_add(BLOCK_BYTES - 256);
         let arguments = add_arguments(last_words, buffer(&[0; 128]), 1);
         Overrun {
             function,
@@ -35,7 +37,7 @@ fn a_fault_is_reported_with_its_place_and_the_next_launch_works() {
         "kernel `add`",
         "at `global_store_dword v0, v1, s[4:5]`",
         "workgroup (1, 0, 0), wave 0",
-        "just past the end of the device allocation of 4096 bytes",
+        "just past the end of the device allocation of 2097152 bytes",
     ] {
         fails(code, hipError_t::hipErrorIllegalAddress, text);
     }

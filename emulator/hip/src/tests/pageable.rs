@@ -7,6 +7,8 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
+use ferrowave_emulator::memory::BLOCK_BYTES;
+
 use super::*;
 
 const RETRIES: (&str, &str) = ("HSA_XNACK", "1");
@@ -114,8 +116,8 @@ fn kernels_reach_what_the_process_has_mapped() {
         fails(run(function, heap, ptr::null_mut()), ILLEGAL, "bytes at 0x");
 
         // The memory of allocations is not the program's.
-        let last_word = allocate(4096).wrapping_byte_add(4092);
-        let behind = "just past the end of the device allocation of 4096 bytes";
+        let last_word = allocate(BLOCK_BYTES).wrapping_byte_add(BLOCK_BYTES - 4);
+        let behind = "just past the end of the device allocation of 2097152 bytes";
         fails(run(function, last_word, heap), ILLEGAL, behind);
         let other = TestDevice::new(Gpu::Gfx942);
         let foreign = buffer(&[1; 64]);

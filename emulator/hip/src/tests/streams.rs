@@ -6,6 +6,8 @@ use std::sync::{
     mpsc,
 };
 
+use ferrowave_emulator::memory::BLOCK_BYTES;
+
 use super::*;
 
 /// A gate that blocks a stream until it is opened.
@@ -123,7 +125,7 @@ fn a_callback_hears_of_its_streams_failure_and_must_not_wait() {
     }
     let _device = TestDevice::new(Gpu::Gfx942);
     let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
-    let last_word = allocate(4096).wrapping_byte_add(4092);
+    let last_word = allocate(BLOCK_BYTES).wrapping_byte_add(BLOCK_BYTES - 4);
     let stream = stream();
     let callback = Some(hear as unsafe extern "C" fn(hipStream_t, hipError_t, *mut c_void));
     // SAFETY: HIP checks the handles; the callback does not use its data.

@@ -665,7 +665,7 @@ fn buffer_accesses_outside_of_allocations_are_faults() {
     ];
     let bench = Bench::new(Gpu::Gfx90a, &lines);
     let memory = DeviceMemory::new(1 << 20);
-    let base = memory.allocate(4096, AllocationKind::Device).unwrap();
+    let base = memory.allocate(4096, AllocationKind::Host).unwrap();
     let view = memory.view();
     for level in bench.levels() {
         for (line, bytes, write) in [(0, 16, false), (1, 4, true), (2, 4, true), (3, 4, false)] {

@@ -118,7 +118,7 @@ impl Bytes {
         let memory = DeviceMemory::new(1 << 22);
         let mut fill = || (0..BYTES).map(|_| random.random()).collect();
         let (filled, other) = (fill(), fill());
-        let allocate = |bytes| memory.allocate(bytes, AllocationKind::Device);
+        let allocate = |bytes| memory.allocate(bytes, AllocationKind::Host);
         Bytes {
             base: allocate(BYTES).expect("memory"),
             private: allocate(64 * PRIVATE as usize).expect("memory"),

@@ -120,7 +120,7 @@ impl Programs {
         });
         let memory = DeviceMemory::new(1 << 20);
         let base = memory
-            .allocate(GLOBAL, AllocationKind::Device)
+            .allocate(GLOBAL, AllocationKind::Host)
             .expect("memory for the test");
         let mut random = Random(9);
         let bytes: Vec<u8> = (0..GLOBAL / 4)

@@ -4,7 +4,7 @@ use ferrowave_gpu::Gpu;
 
 use super::{Bench, Random, wave};
 use crate::exec::{FaultKind, Wave};
-use crate::memory::{AllocationKind, DeviceMemory, PADDING};
+use crate::memory::{AllocationKind, BLOCK_BYTES, DeviceMemory, PADDING, PAGE_BYTES};
 
 /// Arrangements of the lanes' addresses.
 pub(super) fn patterns(size: u64) -> Vec<(&'static str, [u64; 64])> {
@@ -331,7 +331,7 @@ fn accesses_outside_are_faults() {
     ];
     let bench = Bench::new(Gpu::Gfx942, &lines);
     let memory = DeviceMemory::new(1 << 20);
-    let base = memory.allocate(4096, AllocationKind::Device).unwrap();
+    let base = memory.allocate(4096, AllocationKind::Host).unwrap();
     let view = memory.view();
     for level in bench.levels() {
         let fault = |index: usize, exec: u64, offsets: [u64; 64], base: u64| {
@@ -603,10 +603,10 @@ fn scalar_loads() {
     }
 }
 
-/// Memory past an allocation can be read and written up to the end of its page.
+/// Memory past an allocation can be read and written up to the end of its page, or of its block if `hipMalloc` gave it.
 #[test]
-fn accesses_behind_an_allocation_end_with_its_page() {
-    const LAST: u64 = 4096;
+fn accesses_behind_an_allocation_end_with_its_page_or_block() {
+    const PAGE: u64 = PAGE_BYTES as u64;
     let lines = [
         ("global_load_dwordx4 v[8:11], v[0:1], off", 16_u64, false),
         ("global_load_dword v8, v2, s[8:9]", 4, false),
@@ -629,11 +629,22 @@ fn accesses_behind_an_allocation_end_with_its_page() {
     ];
     let bench = Bench::new(Gpu::Gfx90a, &lines.map(|line| line.0));
     let data: [u8; 12] = std::array::from_fn(|byte| 7 * byte as u8 + 1);
-    let byte = |at: u64| *data.get(at as usize).unwrap_or(&PADDING);
-    for level in bench.levels() {
+    let byte = |at: u64| match at {
+        0..12 => data[at as usize],
+        12..PAGE => PADDING,
+        _ => 0,
+    };
+    for (level, kind) in bench
+        .levels()
+        .flat_map(|level| [AllocationKind::Host, AllocationKind::Device].map(|kind| (level, kind)))
+    {
         for (index, (text, bytes, write)) in lines.into_iter().enumerate() {
+            let last = match kind {
+                AllocationKind::Device => BLOCK_BYTES as u64,
+                _ => PAGE,
+            };
             let memory = DeviceMemory::new(1 << 20);
-            let base = memory.allocate(12, AllocationKind::Device).unwrap();
+            let base = memory.allocate(12, kind).unwrap();
             memory.write(base, &data).unwrap();
             let view = memory.view();
             let is_scalar = text.starts_with("s_");
@@ -676,14 +687,24 @@ fn accesses_behind_an_allocation_end_with_its_page() {
                 lanes: if is_scalar { 0 } else { 1 << 63 },
             };
             for exec in [!0, 1 << 63] {
-                for at in [0, 4, 8, 12, 64, LAST - bytes, LAST - bytes + 4, LAST] {
+                for at in [
+                    0,
+                    4,
+                    8,
+                    12,
+                    64,
+                    PAGE - bytes,
+                    last - bytes,
+                    last - bytes + 4,
+                    last,
+                ] {
                     // Buffer loads of the scalar unit are checked dword by dword.
-                    if text.starts_with("s_buffer") && at + bytes > LAST {
+                    if text.starts_with("s_buffer") && at + bytes > last {
                         assert!(run(at & !3, exec).is_err(), "{text} at {at}");
                         continue;
                     }
                     let at = if is_scalar { at & !3 } else { at };
-                    let expected = match at + bytes <= LAST {
+                    let expected = match at + bytes <= last {
                         true => Ok((at..at + bytes).map(byte).collect::<Vec<u8>>()),
                         false => Err(fault(at)),
                     };

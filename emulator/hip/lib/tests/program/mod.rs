@@ -79,8 +79,8 @@ fn steps(device: &Device, lines: &mut Vec<String>) -> Result<(), Box<dyn std::er
     ));
     lines.push(format!("{:?}", out.to_vec()?));
 
-    // SAFETY: the emulator ends the kernel when it leaves the last page of its buffer, whose contents are not used.
-    unsafe { kernel.launch(&stream, &groups(17), &arguments) }?;
+    // SAFETY: the emulator ends the kernel when it leaves the blocks of 2 MiB of its buffers, whose contents are not used.
+    unsafe { kernel.launch(&stream, &groups(8193), &arguments) }?;
     let fault: HipError = stream.synchronize().err().ok_or("the fault was not told")?;
     lines.push(fault.to_string());
     // SAFETY: as for the first launch.

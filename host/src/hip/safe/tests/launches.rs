@@ -229,12 +229,12 @@ fn a_fault_is_told_by_who_waits_and_the_device_stays_usable() {
         .unwrap();
     let stream = context.stream().unwrap();
     let (small, source) = (
-        context.allocate::<u32>(1024).unwrap(),
-        context.upload(&[1_u32; 1088]).unwrap(),
+        context.allocate::<u32>(1 << 19).unwrap(),
+        context.upload(&vec![1_u32; (1 << 19) + 64]).unwrap(),
     );
     let arguments = Arguments::new().buffer(&small).buffer(&source).value(1_u32);
     // SAFETY: the emulator stops the kernel at an access outside its buffer.
-    unsafe { kernel.launch(&stream, &groups(17), &arguments) }.unwrap();
+    unsafe { kernel.launch(&stream, &groups(8193), &arguments) }.unwrap();
     let error = stream.synchronize().unwrap_err();
     assert_eq!(
         (error.function, &*error.name),
@@ -244,11 +244,11 @@ fn a_fault_is_told_by_who_waits_and_the_device_stays_usable() {
     for text in [
         "kernel `add`",
         "lane 0 writes 4 bytes",
-        "past the end of the device allocation of 4096 bytes",
+        "past the end of the device allocation of 2097152 bytes",
     ] {
         assert!(detail.contains(text), "{detail}");
     }
     // SAFETY: these workgroups stay inside the buffer.
-    unsafe { kernel.launch(&stream, &groups(16), &arguments) }.unwrap();
-    assert_eq!(small.to_vec().unwrap(), [2; 1024]);
+    unsafe { kernel.launch(&stream, &groups(8192), &arguments) }.unwrap();
+    assert_eq!(small.to_vec().unwrap(), vec![2; 1 << 19]);
 }
