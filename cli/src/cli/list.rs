@@ -53,10 +53,13 @@ struct Row {
 
 fn rows(only: Option<Gpu>) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
-    for (gpu, bytes) in embedded::code_objects() {
+    for gpu in embedded::gpus() {
         if only.is_some_and(|only| only != gpu) {
             continue;
         }
+        let Some(bytes) = embedded::code_object(gpu.name()) else {
+            continue;
+        };
         let object = CodeObject::parse(bytes).map_err(Failure::failed)?;
         for kernel in CATALOGUE {
             let Some(built) = object.kernel(kernel.symbol) else {
