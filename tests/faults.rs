@@ -16,7 +16,7 @@ fn config(kernel: &Kernel, grid: [u32; 3]) -> LaunchConfig {
     }
 }
 
-/// In such blocks ROCr takes memory from the driver.
+/// ROCr takes memory from the driver in blocks of this size.
 const BLOCK_BYTES: usize = 2 << 20;
 
 /// The simplest kernel.
@@ -53,7 +53,7 @@ fn accesses_outside_of_buffers_are_named() {
             let c_target = Target::of_bytes(&mut c, kernel.types.output);
             let whole = buffers.operands(kernel.types, c_target).addresses();
             let a_columns = problem.a().columns as usize;
-            // Less than the kernel accesses, at the end of a block, because reads may go to the end of a block.
+            // Less than the kernel accesses, at the end of a block, because accesses may go to the end of a block.
             let short = |(elements, lines, length): (&Elements, usize, usize)| {
                 let bytes = elements.element().bytes((lines * length) as u128) as usize;
                 let mut block = vec![0; BLOCK_BYTES];

@@ -4,8 +4,9 @@
 //! with it, and calls [`ferrowave_answer`]. The answer is valid until the next call.
 
 use std::{
-    alloc::{Layout, alloc_zeroed},
+    alloc::{Layout, alloc_zeroed, set_alloc_error_hook},
     cell::RefCell,
+    io::{self, Write as _},
     ptr,
 };
 
@@ -41,12 +42,22 @@ thread_local! {
 /// Prepares the module for requests.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn ferrowave_start() {
+    set_alloc_error_hook(tell_of_no_memory);
     // Where a page has no workers for threads, the emulator has no pool, and rayon must not look for threads. Only a second
     // call would fail.
     let _ = ThreadPoolBuilder::new()
         .num_threads(1)
         .use_current_thread()
         .build_global();
+}
+
+/// Says the same as Rust's own hook, but at once: several threads may have no memory at the same time.
+fn tell_of_no_memory(layout: Layout) {
+    let mut line = [0; 64];
+    let mut left = &mut line[..];
+    let _ = writeln!(left, "memory allocation of {} bytes failed", layout.size());
+    let left = left.len();
+    let _ = io::stderr().write_all(&line[..line.len() - left]);
 }
 
 /// Memory for `bytes`, which [`ferrowave_answer`] takes back; null if there is not that much.

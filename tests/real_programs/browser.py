@@ -237,13 +237,13 @@ FAILURES = {
           failed.push(emulator.waiting.has(message.number) ? 'main' : 'thread');
           fail(message);
         };
-        // More memory until the launch ends. Two threads that fail at once print between each other's words.
+        // More memory until the launch ends.
         let text;
         for (let pages = 600; !text; pages += 50) {
           expect(pages < 3000, `no result with ${pages} pages`);
           emulator.limits = { ...limits, maximum: limits.initial + pages };
           await emulator.restart();
-          text = await results(press).catch(({ message }) => expect(/memory allocation of \d+/.test(message), message));
+          text = await results(press).catch(({ message }) => expect(/memory allocation of \d+ bytes failed/.test(message), message));
         }
         expect(failed.includes('thread'), `failed: ${failed.join()}`);
         expect(text.includes(`with ${THREADS}.`), text.slice(0, 200));

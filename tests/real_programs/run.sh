@@ -26,7 +26,7 @@ for suite in ${suites[@]}; do
     began=$SECONDS
     "./$suite.sh" "$form" || {
         failed=yes
-        summary+=("$suite: failed" "$(head -n 10 "${CARGO_TARGET_DIR:-../../target}/real-programs/$suite/failed" || true)")
+        summary+=("$suite: failed" "$(head -n 10 "${CARGO_TARGET_DIR:-../../target}/real-programs/$suite/failed" 2> /dev/null || true)")
     }
     summary+=("$suite: $((SECONDS - began)) s")
 done

@@ -1,5 +1,5 @@
-//! Global memory: accesses past an allocation but within its last page, uninitialized bytes, addresses that the hardware
-//! silently changes, and atomic operations that do nothing.
+//! Global memory: accesses past an allocation but within its last page or block, uninitialized bytes, addresses that the
+//! hardware silently changes, and atomic operations that do nothing.
 
 use std::sync::Arc;
 

@@ -107,7 +107,7 @@ impl AllocationInfo {
         self.base + self.bytes as u64
     }
 
-    /// The end of its last page, up to which a GPU lets kernels access it. Pages are counted from its first address,
+    /// The end of its last page, up to which a GPU at least lets kernels access it. Pages are counted from its first address,
     /// because a GPU's allocations start at a page. In the program's own memory, the host's pages count.
     pub fn page_end(&self) -> u64 {
         let pages_from = match self.kind {

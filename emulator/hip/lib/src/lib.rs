@@ -5,18 +5,18 @@
 //!
 //! Kernels may access memory as far as a GPU lets them:
 //!
-//! - Accesses may extend to the end of the allocation's last page of 4 KiB, counted from the allocation's first address.
-//!   So loads that a compiler has widened, or that read a whole block of 64 bytes, succeed. Bytes past the end of an
-//!   allocation are 0x5a until a kernel writes them.
+//! - Accesses to memory of `hipMalloc` may extend to the next multiple of 2 MiB from the allocation's first address: ROCm
+//!   takes a GPU's memory from the driver in such blocks. Here no other allocation lies in them. On other systems than
+//!   Linux, and for other memory, accesses may extend to the end of the allocation's last page of 4 KiB. Bytes past the
+//!   end of an allocation are 0x5a in the last page and 0 behind it, until a kernel writes them.
 //! - For memory of `hipHostRegister`, the host's 4 KiB pages count, and only for reads: past its end lie other bytes of
 //!   the program.
-//! - An access past that page ends the launch. The call that waits for it returns `hipErrorIllegalAddress`; the message
-//!   names the kernel, instruction, lane and nearest allocation. Host copies and memsets that leave an allocation are
-//!   rejected.
+//! - An access past that ends the launch. The call that waits for it returns `hipErrorIllegalAddress`; the message names
+//!   the kernel, instruction, lane and nearest allocation. Host copies and memsets that leave an allocation are rejected.
 //! - With `HSA_XNACK=1`, kernels on GPUs that retry page faults also reach all memory that the process has mapped.
-//! - With `FERROWAVE_CHECK=memory`, and under `ferrowave check`, an access that leaves an allocation but not its page is
-//!   a finding, and the launch continues. A scalar load is not a finding if it starts in the allocation and ends in the
-//!   aligned block of 64 bytes that holds the allocation's end: LLVM widens loads up to there.
+//! - With `FERROWAVE_CHECK=memory`, and under `ferrowave check`, an access that leaves an allocation but not its block
+//!   or page is a finding, and the launch continues. A scalar load is not a finding if it starts in the allocation and
+//!   ends in the aligned block of 64 bytes that holds the allocation's end: LLVM widens loads up to there.
 //!
 //! Programs are compiled at run time with AMD's `libamd_comgr.so`, if it can be loaded. ROCm has these functions in
 //! this library and in `libhiprtc.so`; a link of that name to this file replaces it.
