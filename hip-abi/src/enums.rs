@@ -211,6 +211,20 @@ numbers! {
     hipMemAllocationType {
         /// Memory that is not moved.
         hipMemAllocationTypePinned = 1,
+        /// Managed memory.
+        hipMemAllocationTypeManaged = 2,
+    }
+
+    /// The kind of a device's resource.
+    hipDevResourceType {
+        /// None.
+        hipDevResourceTypeInvalid = 0,
+        /// Compute units.
+        hipDevResourceTypeSm = 1,
+        /// How queues are shared.
+        hipDevResourceTypeWorkqueueConfig = 1000,
+        /// Queues.
+        hipDevResourceTypeWorkqueue = 10000,
     }
 
     /// How physical memory is shared with other processes.

@@ -131,6 +131,8 @@ errors! {
         hipErrorGraphExecUpdateFailure = 910, "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update";
         hipErrorInvalidChannelDescriptor = 911, "not a channel descriptor";
         hipErrorInvalidTexture = 912, "not a texture";
+        hipErrorInvalidResourceType = 914, "not a type of resource that is supported here";
+        hipErrorInvalidResourceConfiguration = 915, "resources that cannot be had or combined";
         hipErrorUnknown = 999, "unknown error";
         hipErrorRuntimeMemory = 1052, "runtime memory call returned error";
         hipErrorRuntimeOther = 1053, "runtime call other than memory returned error";

@@ -3,11 +3,11 @@
 use core::ffi::{c_int, c_uint, c_void};
 
 use crate::{
-    hipArray_Format, hipArray_t, hipChannelFormatKind, hipDeviceptr_t, hipFunction_t,
-    hipGraphNode_t, hipGraphNodeType, hipHostFn_t, hipMemAccessFlags, hipMemAllocationHandleType,
-    hipMemAllocationType, hipMemLocationType, hipMemcpy3DOperandType, hipMemcpyKind,
-    hipMemcpySrcAccessOrder, hipMemoryType, hipResourceType, hipStream_t, hipTextureObject_t,
-    layout::c_struct,
+    hipArray_Format, hipArray_t, hipChannelFormatKind, hipDevResourceType, hipDeviceptr_t,
+    hipFunction_t, hipGraphNode_t, hipGraphNodeType, hipHostFn_t, hipMemAccessFlags,
+    hipMemAllocationHandleType, hipMemAllocationType, hipMemLocationType, hipMemcpy3DOperandType,
+    hipMemcpyKind, hipMemcpySrcAccessOrder, hipMemoryType, hipResourceType, hipStream_t,
+    hipTextureObject_t, layout::c_struct,
 };
 
 c_struct! {
@@ -141,6 +141,52 @@ c_struct! {
 }
 
 c_struct! {
+    /// Compute units of a device.
+    pub struct hipDevSmResource of 16 bytes {
+        /// How many.
+        0 smCount: c_uint,
+        /// The fewest that a part may have.
+        4 minSmPartitionSize: c_uint,
+        /// The number of which a part has a multiple.
+        8 smCoscheduledAlignment: c_uint,
+        /// `hipDevSmResourceGroupBackfill` (1) or 0.
+        12 flags: c_uint,
+    }
+}
+
+c_struct! {
+    /// A resource of a device.
+    pub struct hipDevResource of 144 bytes {
+        /// Its kind.
+        0 r#type: hipDevResourceType,
+        /// The library's.
+        4 _internal_padding: [u8; 92],
+        /// Compute units, if these are its kind.
+        96 sm: hipDevSmResource,
+        /// The rest of HIP's union.
+        112 _oversize: [u8; 24],
+        /// The next one of several.
+        136 nextResource: *mut hipDevResource,
+    }
+}
+
+c_struct! {
+    /// What a part of a device's compute units shall be. A call sets what is 0.
+    pub struct hipDevSmResourceGroupParams of 64 bytes {
+        /// How many compute units.
+        0 smCount: c_uint,
+        /// How many of them run a cluster of workgroups.
+        4 coscheduledSmCount: c_uint,
+        /// The same, if that is possible.
+        8 preferredCoscheduledSmCount: c_uint,
+        /// `hipDevSmResourceGroupBackfill` (1): `smCount` need not be a multiple of `coscheduledSmCount`. Or else 0.
+        12 flags: c_uint,
+        /// Must be zero.
+        16 reserved: [c_uint; 12],
+    }
+}
+
+c_struct! {
     /// The properties of physical memory.
     pub struct hipMemAllocationProp of 32 bytes {
         /// The kind of memory.
@@ -159,7 +205,7 @@ c_struct! {
 c_struct! {
     /// The properties of a memory pool.
     pub struct hipMemPoolProps of 88 bytes {
-        /// 1 (`hipMemAllocationTypePinned`).
+        /// 1 (`hipMemAllocationTypePinned`) or 2 (`hipMemAllocationTypeManaged`).
         0 allocType: c_uint,
         /// Handle types for sharing the pool; 0 for none.
         4 handleTypes: c_uint,

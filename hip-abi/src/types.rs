@@ -34,6 +34,10 @@ handles! {
     hipKernel_t = *mut ihipKernel_t;
     /// A context on a device.
     hipCtx_t = *mut ihipCtx_t;
+    /// An execution context: compute units of a device, and streams that use them.
+    hipExecutionCtx_t = *mut ihipExecutionCtx_t;
+    /// The resources of a new execution context.
+    hipDevResourceDesc_t = *mut ihipDevResourceDesc_t;
     /// A pool of device memory.
     hipMemPool_t = *mut ihipMemPoolHandle_t;
     /// Physical memory that can be mapped.

@@ -1,13 +1,13 @@
 //! Advice about memory and prefetches. Advice about its grain has an effect, the rest only on what queries answer.
 
 use std::{
-    ffi::{c_int, c_uint, c_void},
+    ffi::{c_int, c_uint, c_ulonglong, c_void},
     ops::Range,
     sync::Arc,
 };
 
 use ferrowave_hip_abi::{
-    self as abi, hipMemLocation, hipMemLocationType, hipMemRangeAttribute as Attribute,
+    self as abi, hipError_t, hipMemLocation, hipMemLocationType, hipMemRangeAttribute as Attribute,
     hipMemoryAdvise as Advise, hipStream_t,
 };
 
@@ -30,6 +30,8 @@ struct Known {
     base: u64,
     /// Whether the driver keeps advice about it: managed memory, and the program's own if kernels reach that.
     is_managed: bool,
+    /// Whether it is memory of `hipHostMalloc`.
+    is_host: bool,
 }
 
 impl Known {
@@ -47,6 +49,7 @@ impl Known {
                         range: start..start + bytes as u64,
                         base: start,
                         is_managed: true,
+                        is_host: false,
                         device,
                     });
                 }
@@ -56,10 +59,12 @@ impl Known {
         match found {
             Some((device, info)) if bytes > 0 && bytes as u64 <= info.end() - start => {
                 let made = device.allocations.get(info.base);
+                let made = made.map(|made| made.by);
                 Ok(Known {
                     range: start..start + bytes as u64,
                     base: info.base,
-                    is_managed: made.is_some_and(|made| matches!(made.by, MadeBy::Managed)),
+                    is_managed: made.as_ref().is_some_and(MadeBy::is_managed),
+                    is_host: matches!(made, Some(MadeBy::Host)),
                     device,
                 })
             }
@@ -196,6 +201,123 @@ pub(super) unsafe fn hipMemPrefetchAsync_v2(
     // SAFETY: the caller upholds the same contract.
     unsafe { hipMemPrefetchAsync(address, bytes, device, stream) }
 }
+
+/// The ranges of a batch (`ihipMemPrefetchBatchAsync` in CLR's `hip_hmm.cpp`).
+///
+/// # Safety
+/// The lists have `count` elements.
+unsafe fn ranges(
+    addresses: *mut *mut c_void,
+    sizes: *mut usize,
+    count: usize,
+    flags: c_ulonglong,
+    stream: hipStream_t,
+) -> Result<Vec<Known>, Failure> {
+    if addresses.is_null() || sizes.is_null() || count == 0 {
+        return Err(Failure::value(format_args!(
+            "{count} ranges at {addresses:p} of sizes at {sizes:p}"
+        )));
+    }
+    if flags != 0 {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, but must be 0"
+        )));
+    }
+    if stream.is_null() {
+        return Err(Failure::value("stream is null"));
+    }
+    self::stream(stream)?;
+    // SAFETY: guaranteed by the caller.
+    let (addresses, sizes) = unsafe {
+        (
+            list(addresses, count, "dev_ptrs")?,
+            list(sizes, count, "sizes")?,
+        )
+    };
+    let known = addresses.into_iter().zip(sizes).map(|(address, bytes)| {
+        let known = Known::new(address, bytes)?;
+        if !known.is_managed && !known.is_host && Runtime::get().retries_faults()?.is_none() {
+            known.managed(address)?;
+        }
+        Ok(known)
+    });
+    known.collect()
+}
+
+/// Where each of `count` ranges goes.
+///
+/// # Safety
+/// The lists have `locations_count` elements.
+unsafe fn targets(
+    locations: *mut hipMemLocation,
+    indices: *mut usize,
+    locations_count: usize,
+    count: usize,
+) -> Result<Vec<c_int>, Failure> {
+    if locations.is_null() || indices.is_null() || locations_count == 0 || locations_count > count {
+        return Err(Failure::value(format_args!(
+            "{locations_count} locations at {locations:p} from the ranges at {indices:p} on, for {count} ranges"
+        )));
+    }
+    // SAFETY: guaranteed by the caller.
+    let (locations, indices) = unsafe {
+        (
+            list(locations, locations_count, "locations")?,
+            list(indices, locations_count, "location_indices")?,
+        )
+    };
+    if indices[0] != 0 || !indices.is_sorted_by(|a, b| a < b) || indices.last() >= Some(&count) {
+        return Err(Failure::value(format_args!(
+            "locations begin at the ranges {indices:?}; the first must be 0, and they must rise and be below {count}"
+        )));
+    }
+    let mut targets = vec![abi::hipInvalidDeviceId; count];
+    for (location, start) in locations.into_iter().zip(indices) {
+        let device = located(location)?;
+        exists(device).map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))?;
+        targets[start..].fill(device);
+    }
+    Ok(targets)
+}
+
+#[expect(clippy::too_many_arguments, reason = "HIP's signature")]
+pub(super) unsafe fn hipMemPrefetchBatchAsync(
+    addresses: *mut *mut c_void,
+    sizes: *mut usize,
+    count: usize,
+    locations: *mut hipMemLocation,
+    indices: *mut usize,
+    locations_count: usize,
+    flags: c_ulonglong,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    // SAFETY: the caller upholds HIP's contract.
+    let (ranges, targets) = unsafe {
+        (
+            ranges(addresses, sizes, count, flags, stream)?,
+            targets(locations, indices, locations_count, count)?,
+        )
+    };
+    for (known, device) in ranges.into_iter().zip(targets) {
+        known.change(|advice| advice.prefetched = Some(device));
+    }
+    Ok(())
+}
+
+pub(super) unsafe fn hipMemDiscardBatchAsync(
+    addresses: *mut *mut c_void,
+    sizes: *mut usize,
+    count: usize,
+    flags: c_ulonglong,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    // SAFETY: the caller upholds HIP's contract.
+    unsafe { ranges(addresses, sizes, count, flags, stream) }.map(drop)
+}
+
+pub(super) use hipMemDiscardBatchAsync as hipDrvMemDiscardBatchAsync;
+pub(super) use hipMemPrefetchBatchAsync as hipMemDiscardAndPrefetchBatchAsync;
+pub(super) use hipMemPrefetchBatchAsync as hipDrvMemDiscardAndPrefetchBatchAsync;
 
 /// What all parts have in common, or nothing.
 fn common<T: PartialEq>(parts: &[Advice], of: impl Fn(&Advice) -> Option<T>) -> Option<T> {

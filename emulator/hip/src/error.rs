@@ -330,6 +330,20 @@ pub(super) unsafe fn hipPeekAtLastError() -> hipError_t {
 
 pub(super) use hipGetLastError as hipExtGetLastError;
 
+pub(super) unsafe fn hipExtSetLoggingParams(
+    _level: usize,
+    _bytes: usize,
+    _mask: usize,
+) -> Result<(), Failure> {
+    Ok(())
+}
+
+pub(super) unsafe fn hipExtEnableLogging() -> Result<(), Failure> {
+    Ok(())
+}
+
+pub(super) use hipExtEnableLogging as hipExtDisableLogging;
+
 pub(super) unsafe fn hipDrvGetErrorName(
     error: hipError_t,
     text: *mut *const c_char,

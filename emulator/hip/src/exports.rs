@@ -11,13 +11,13 @@ use super::{
 mod bodies {
     pub(super) use super::super::{
         advice::*, allocation::*, array::*, array_copy::*, callback::*, context::*, copy::*,
-        copy_batch::*, device::*, error::*, event::*, fill::*, function::*, graph::attributes::*,
-        graph::capture::*, graph::dot::*, graph::executable::*, graph::generic::*,
-        graph::memory::*, graph::nodes::*, graph::query::*, graph::user_objects::*, graph::*,
-        ipc::*, launch::*, library::*, module::*, per_thread::*, pointer::*, pool::*,
-        pool_sharing::*, profiler::*, properties::*, registry::*, removal::*, rtc::driver::*,
-        rtc::*, stream::*, stream_attributes::*, stream_memory::*, symbols::*, texture::*,
-        texture_reference::*, values::*, virtual_memory::*,
+        copy_batch::*, device::*, error::*, event::*, execution_context::*, fill::*, function::*,
+        graph::attributes::*, graph::capture::*, graph::dot::*, graph::executable::*,
+        graph::generic::*, graph::memory::*, graph::nodes::*, graph::query::*,
+        graph::user_objects::*, graph::*, ipc::*, launch::*, library::*, module::*, per_thread::*,
+        pointer::*, pool::*, pool_sharing::*, profiler::*, properties::*, registry::*, removal::*,
+        rtc::driver::*, rtc::*, stream::*, stream_attributes::*, stream_memory::*, symbols::*,
+        texture::*, texture_reference::*, values::*, virtual_memory::*,
     };
 }
 

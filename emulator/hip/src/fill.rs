@@ -46,7 +46,7 @@ fn returns_at_once(fill: &Fill) -> Result<bool, Failure> {
     };
     let made = device.allocations.get(address);
     Ok(made.is_some_and(|made| {
-        let on_host = matches!(made.by, MadeBy::Host | MadeBy::Managed | MadeBy::Registered);
+        let on_host = made.by.is_managed() || matches!(made.by, MadeBy::Host | MadeBy::Registered);
         !on_host && !made.waits && !made.by.is_fine_grained(made.flags)
     }))
 }

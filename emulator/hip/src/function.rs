@@ -54,6 +54,43 @@ impl Function {
             _ => return None,
         })
     }
+
+    /// An attribute; an error if there is no such one.
+    pub(super) fn known_attribute(&self, attribute: Attribute) -> Result<u32, Failure> {
+        self.attribute(attribute).ok_or_else(|| {
+            Failure::value(format_args!(
+                "{} is not a kernel attribute; expected 0 to 9",
+                attribute.0
+            ))
+        })
+    }
+
+    pub(super) fn set_attribute(
+        &self,
+        attribute: hipFuncAttribute,
+        value: c_int,
+    ) -> Result<(), Failure> {
+        match attribute {
+            hipFuncAttribute::hipFuncAttributeMaxDynamicSharedMemorySize => {
+                let metadata = &self.kernel.description().metadata;
+                let limit = GpuLimits::of(self.device.row.gpu).lds_bytes;
+                let most = limit.saturating_sub(metadata.group_segment_fixed_size);
+                let value = u32::try_from(value).ok().filter(|&value| value <= most);
+                let value = value.ok_or_else(|| {
+                    Failure::value(format_args!(
+                        "dynamic LDS of this kernel must be from 0 to {most} bytes"
+                    ))
+                })?;
+                self.dynamic_lds_bytes.store(value, Ordering::Relaxed);
+                Ok(())
+            }
+            // LDS and cache are separate on these GPUs.
+            hipFuncAttribute::hipFuncAttributePreferredSharedMemoryCarveout => Ok(()),
+            hipFuncAttribute(other) => Err(Failure::value(format_args!(
+                "attribute {other} of a kernel cannot be set; only 8 and 9 can"
+            ))),
+        }
+    }
 }
 
 pub(super) unsafe fn hipFuncGetAttribute(
@@ -62,19 +99,12 @@ pub(super) unsafe fn hipFuncGetAttribute(
     function: hipFunction_t,
 ) -> Result<(), Failure> {
     let value = out!(value);
-    let answer = self::function(function)?
-        .attribute(attribute)
-        .ok_or_else(|| {
-            Failure::value(format_args!(
-                "{} is not a kernel attribute; expected 0 to 9",
-                attribute.0
-            ))
-        })?;
+    let answer = self::function(function)?.known_attribute(attribute)?;
     value.set(int(answer));
     Ok(())
 }
 
-fn int(value: u32) -> c_int {
+pub(super) fn int(value: u32) -> c_int {
     c_int::try_from(value).unwrap_or(c_int::MAX)
 }
 
@@ -103,27 +133,7 @@ pub(super) unsafe fn hipFuncSetAttribute(
     attribute: hipFuncAttribute,
     value: c_int,
 ) -> Result<(), Failure> {
-    let function = registry::kernel(stub)?;
-    match attribute {
-        hipFuncAttribute::hipFuncAttributeMaxDynamicSharedMemorySize => {
-            let metadata = &function.kernel.description().metadata;
-            let limit = GpuLimits::of(function.device.row.gpu).lds_bytes;
-            let most = limit.saturating_sub(metadata.group_segment_fixed_size);
-            let value = u32::try_from(value).ok().filter(|&value| value <= most);
-            let value = value.ok_or_else(|| {
-                Failure::value(format_args!(
-                    "dynamic LDS of this kernel must be from 0 to {most} bytes"
-                ))
-            })?;
-            function.dynamic_lds_bytes.store(value, Ordering::Relaxed);
-            Ok(())
-        }
-        // LDS and cache are separate on these GPUs.
-        hipFuncAttribute::hipFuncAttributePreferredSharedMemoryCarveout => Ok(()),
-        hipFuncAttribute(other) => Err(Failure::value(format_args!(
-            "attribute {other} of a kernel cannot be set; only 8 and 9 can"
-        ))),
-    }
+    registry::kernel(stub)?.set_attribute(attribute, value)
 }
 
 pub(super) unsafe fn hipFuncSetCacheConfig(

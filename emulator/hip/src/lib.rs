@@ -41,6 +41,7 @@ mod device;
 mod environment;
 mod error;
 mod event;
+mod execution_context;
 pub mod exports;
 mod fault;
 mod fill;

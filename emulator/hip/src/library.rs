@@ -1,21 +1,26 @@
 //! Libraries: code objects that belong to no context, and their kernels.
 
 use std::{
-    ffi::{c_char, c_uint, c_void},
+    ffi::{c_char, c_int, c_uint, c_void},
     ptr,
     sync::Arc,
 };
 
-use ferrowave_hip_abi::{hipError_t, hipJitOption, hipKernel_t, hipLibrary_t, hipLibraryOption};
+use ferrowave_hip_abi::{
+    hipDevice_t, hipError_t, hipFuncAttribute, hipFunction_attribute, hipFunction_t, hipJitOption,
+    hipKernel_t, hipLibrary_t, hipLibraryOption, hipModule_t,
+};
 
 use super::{
     error::{Failure, Out, out, present, text},
+    function::int,
     image::Image,
-    module::unload,
+    module::{unload, write_variable},
     objects::{
         library::{LIBRARIES, Library, library},
         module::{Function, Module, function},
     },
+    runtime::Runtime,
 };
 
 /// AMD's runtime has no JIT, and so no options for it.
@@ -168,5 +173,138 @@ pub(super) unsafe fn hipKernelGetName(
 ) -> Result<(), Failure> {
     let name = out!(name);
     name.set(self::kernel(kernel)?.name.as_ptr());
+    Ok(())
+}
+
+pub(super) unsafe fn hipKernelGetFunction(
+    function: *mut hipFunction_t,
+    kernel: hipKernel_t,
+) -> Result<(), Failure> {
+    let function = out!(function);
+    self::kernel(kernel)?;
+    function.set(ptr::without_provenance_mut(kernel.addr()));
+    Ok(())
+}
+
+pub(super) unsafe fn hipKernelGetParamInfo(
+    kernel: hipKernel_t,
+    index: usize,
+    offset: *mut usize,
+    bytes: *mut usize,
+) -> Result<(), Failure> {
+    let offset = out!(offset);
+    let found = self::kernel(kernel)?;
+    let args = &found.kernel.description().metadata.args;
+    let mut explicit = args.iter().filter(|arg| !arg.value_kind.is_hidden());
+    let parameter = explicit.nth(index).ok_or_else(|| {
+        Failure::value(format_args!(
+            "the kernel {} has no parameter {index}",
+            found.name.to_string_lossy()
+        ))
+    })?;
+    offset.set(parameter.offset as usize);
+    if !bytes.is_null() {
+        out!(bytes).set(parameter.size as usize);
+    }
+    Ok(())
+}
+
+/// The kernel, which must be loaded on this device.
+fn kernel_on(kernel: hipKernel_t, device: hipDevice_t) -> Result<Arc<Function>, Failure> {
+    let found = self::kernel(kernel)?;
+    let device = Runtime::get().device(device)?;
+    if Arc::ptr_eq(&found.device, &device) {
+        return Ok(found);
+    }
+    Err(Failure::new(
+        hipError_t::hipErrorMissingConfiguration,
+        format_args!(
+            "the kernel {} is loaded on device {}, not on {}",
+            found.name.to_string_lossy(),
+            found.device.ordinal,
+            device.ordinal
+        ),
+    ))
+}
+
+pub(super) unsafe fn hipKernelGetAttribute(
+    value: *mut c_int,
+    attribute: hipFunction_attribute,
+    kernel: hipKernel_t,
+    device: hipDevice_t,
+) -> Result<(), Failure> {
+    let value = out!(value);
+    if kernel.is_null() {
+        return Err(Failure::handle("kernel", 0));
+    }
+    value.set(int(kernel_on(kernel, device)?.known_attribute(attribute)?));
+    Ok(())
+}
+
+pub(super) unsafe fn hipKernelSetAttribute(
+    attribute: hipFunction_attribute,
+    value: c_int,
+    kernel: hipKernel_t,
+    device: hipDevice_t,
+) -> Result<(), Failure> {
+    // Both kinds of attributes have the same numbers.
+    kernel_on(kernel, device)?.set_attribute(hipFuncAttribute(attribute.0), value)
+}
+
+/// The library of the functions that have another code for null, and the variable's name.
+///
+/// # Safety
+/// `name` is null or a C string.
+unsafe fn with_variable(
+    library: hipLibrary_t,
+    name: *const c_char,
+    has_results: bool,
+) -> Result<(Arc<Module>, String), Failure> {
+    if !has_results {
+        return Err(Failure::value("device_pointer and bytes are both null"));
+    }
+    // SAFETY: guaranteed by the caller.
+    let name = unsafe { text(name, "name") }?
+        .to_string_lossy()
+        .into_owned();
+    if name.is_empty() {
+        return Err(Failure::value("name is empty"));
+    }
+    Ok((self::library(library)?.module()?, name))
+}
+
+pub(super) unsafe fn hipLibraryGetGlobal(
+    address: *mut *mut c_void,
+    bytes: *mut usize,
+    library: hipLibrary_t,
+    name: *const c_char,
+) -> Result<(), Failure> {
+    let has_results = !(address.is_null() && bytes.is_null());
+    // SAFETY: the caller upholds HIP's contract.
+    let (module, name) = unsafe { with_variable(library, name, has_results) }?;
+    write_variable(address, bytes, &name, module.variable(&name))
+}
+
+pub(super) unsafe fn hipLibraryGetManaged(
+    address: *mut *mut c_void,
+    bytes: *mut usize,
+    library: hipLibrary_t,
+    name: *const c_char,
+) -> Result<(), Failure> {
+    let has_results = !(address.is_null() && bytes.is_null());
+    // SAFETY: the caller upholds HIP's contract.
+    let (module, name) = unsafe { with_variable(library, name, has_results) }?;
+    write_variable(address, bytes, &name, module.managed(&name))
+}
+
+pub(super) unsafe fn hipLibraryGetModule(
+    module: *mut hipModule_t,
+    library: hipLibrary_t,
+) -> Result<(), Failure> {
+    let module = out!(module);
+    let library = self::library(library)?;
+    library.module()?;
+    let handle = library.module_handle().unwrap_or_default();
+    module.set(ptr::without_provenance_mut(handle));
     Ok(())
 }

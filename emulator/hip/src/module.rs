@@ -121,8 +121,17 @@ pub(super) unsafe fn hipModuleGetGlobal(
 ) -> Result<(), Failure> {
     // SAFETY: the caller upholds HIP's contract.
     let name = unsafe { text(name, "name") }?.to_string_lossy();
-    let module = self::module(module)?;
-    let Some((start, length)) = module.variable(&name) else {
+    write_variable(address, bytes, &name, self::module(module)?.variable(&name))
+}
+
+/// Writes a variable's address and length, each unless the place is null.
+pub(super) fn write_variable(
+    address: *mut hipDeviceptr_t,
+    bytes: *mut usize,
+    name: &str,
+    variable: Option<(u64, u64)>,
+) -> Result<(), Failure> {
+    let Some((start, length)) = variable else {
         return Err(Failure::new(
             hipError_t::hipErrorNotFound,
             format_args!("no variable `{name}` in the module"),

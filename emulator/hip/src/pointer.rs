@@ -52,10 +52,11 @@ impl Owner {
     fn memory_type(&self) -> hipMemoryType {
         match self.made.as_ref().map(|made| &made.by) {
             Some(MadeBy::Host | MadeBy::Registered) => hipMemoryType::hipMemoryTypeHost,
-            Some(MadeBy::Managed) => hipMemoryType::hipMemoryTypeManaged,
+            Some(made) if made.is_managed() => hipMemoryType::hipMemoryTypeManaged,
             Some(
                 MadeBy::Array
                 | MadeBy::Device
+                | MadeBy::Managed
                 | MadeBy::Pool(_)
                 | MadeBy::Graph(_)
                 | MadeBy::Imported

@@ -5,14 +5,15 @@ use std::{
     ffi::{c_int, c_void},
     ptr,
     sync::{
-        Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use ferrowave_hip_abi::{
     hipError_t, hipMemAccessDesc, hipMemAccessFlags, hipMemAllocationHandleType as HandleType,
-    hipMemLocation, hipMemLocationType, hipMemPool_t, hipMemPoolAttr as Attr, hipMemPoolProps,
+    hipMemAllocationType as Kind, hipMemLocation, hipMemLocationType, hipMemPool_t,
+    hipMemPoolAttr as Attr, hipMemPoolProps,
 };
 
 use super::{
@@ -37,14 +38,20 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn new(device: Arc<Device>, handle_type: HandleType) -> Self {
+    fn new(device: Arc<Device>, is_managed: bool, handle_type: HandleType) -> Self {
         // HIP's defaults: reuse is enabled, and no memory is kept when the program waits.
-        Self::with(device, handle_type, [1, 1, 1, 0])
+        Self::with(device, is_managed, handle_type, [1, 1, 1, 0])
     }
 
     /// A pool with these settings.
-    pub(super) fn with(device: Arc<Device>, handle_type: HandleType, settings: [u64; 4]) -> Self {
-        let memory = PoolMemory::new(&device.memory, settings, !check::needs_account());
+    pub(super) fn with(
+        device: Arc<Device>,
+        is_managed: bool,
+        handle_type: HandleType,
+        settings: [u64; 4],
+    ) -> Self {
+        let keeps = !check::needs_account();
+        let memory = PoolMemory::new(&device.memory, is_managed, settings, keeps);
         Pool {
             device,
             memory: Arc::new(memory),
@@ -71,6 +78,16 @@ impl Pool {
         known
             .retain(|(other, _)| other.strong_count() > 0 && other.as_ptr() != Arc::as_ptr(device));
         known.push((Arc::downgrade(device), flags));
+    }
+
+    /// Lets all devices access managed memory.
+    fn share(&self) -> Result<(), Failure> {
+        if self.memory.is_managed {
+            for device in Runtime::get().with_devices(<[_]>::to_vec)?.iter().flatten() {
+                self.let_access(device, hipMemAccessFlags::hipMemAccessFlagsProtReadWrite);
+            }
+        }
+        Ok(())
     }
 
     /// The other devices that can access the memory.
@@ -143,27 +160,33 @@ fn no_pool(handle: hipMemPool_t) -> Failure {
 }
 
 /// The handle of a device's default pool.
-fn default_of(device: &Arc<Device>) -> usize {
-    *device.default_pool.get_or_init(|| {
-        Pool::new(Arc::clone(device), HandleType::hipMemHandleTypeNone)
-            .keep()
-            .addr()
-    })
+fn default_of(device: &Arc<Device>, is_managed: bool) -> Result<usize, Failure> {
+    let handle = &device.default_pools[usize::from(is_managed)];
+    if let Some(handle) = handle.get() {
+        return Ok(*handle);
+    }
+    let pool = Pool::new(
+        Arc::clone(device),
+        is_managed,
+        HandleType::hipMemHandleTypeNone,
+    );
+    pool.share()?;
+    Ok(*handle.get_or_init(|| pool.keep().addr()))
 }
 
 /// The handle of a device's current pool.
-fn current_of(device: &Arc<Device>) -> usize {
-    let chosen = device.pool.load(Ordering::Relaxed);
+fn current_of(device: &Arc<Device>, is_managed: bool) -> Result<usize, Failure> {
+    let chosen = device.pools[usize::from(is_managed)].load(Ordering::Relaxed);
     match POOLS.get(chosen) {
-        Some(_) => chosen,
+        Some(_) => Ok(chosen),
         // No pool was selected, or it was destroyed.
-        None => default_of(device),
+        None => default_of(device, is_managed),
     }
 }
 
 /// A device's current pool.
 pub(super) fn current(device: &Arc<Device>) -> Result<Arc<Pool>, Failure> {
-    pool(ptr::without_provenance_mut(current_of(device)))
+    pool(ptr::without_provenance_mut(current_of(device, false)?))
 }
 
 pub(super) unsafe fn hipDeviceGetDefaultMemPool(
@@ -172,7 +195,7 @@ pub(super) unsafe fn hipDeviceGetDefaultMemPool(
 ) -> Result<(), Failure> {
     let pool = out!(pool);
     let device = Runtime::get().device(device)?;
-    pool.set(ptr::without_provenance_mut(default_of(&device)));
+    pool.set(ptr::without_provenance_mut(default_of(&device, false)?));
     Ok(())
 }
 
@@ -188,7 +211,63 @@ pub(super) unsafe fn hipDeviceGetMemPool(
 ) -> Result<(), Failure> {
     let pool = out!(pool);
     let device = device_of(device)?;
-    pool.set(ptr::without_provenance_mut(current_of(&device)));
+    pool.set(ptr::without_provenance_mut(current_of(&device, false)?));
+    Ok(())
+}
+
+/// Whether this kind of memory is managed. Pools have managed or pinned memory.
+fn is_managed(kind: Kind) -> Result<bool, Failure> {
+    match kind {
+        Kind::hipMemAllocationTypePinned => Ok(false),
+        Kind::hipMemAllocationTypeManaged => Ok(true),
+        Kind(other) => Err(Failure::value(format_args!(
+            "the type of allocations is {other}, but must be 1 (hipMemAllocationTypePinned) or 2 (hipMemAllocationTypeManaged)"
+        ))),
+    }
+}
+
+pub(super) unsafe fn hipMemGetDefaultMemPool(
+    pool: *mut hipMemPool_t,
+    location: *mut hipMemLocation,
+    kind: Kind,
+) -> Result<(), Failure> {
+    let pool = out!(pool);
+    let (device, is_managed) = (given(read!(location))?, is_managed(kind)?);
+    pool.set(ptr::without_provenance_mut(default_of(
+        &device, is_managed,
+    )?));
+    Ok(())
+}
+
+pub(super) unsafe fn hipMemGetMemPool(
+    pool: *mut hipMemPool_t,
+    location: *mut hipMemLocation,
+    kind: Kind,
+) -> Result<(), Failure> {
+    let pool = out!(pool);
+    let (device, is_managed) = (given(read!(location))?, is_managed(kind)?);
+    pool.set(ptr::without_provenance_mut(current_of(
+        &device, is_managed,
+    )?));
+    Ok(())
+}
+
+pub(super) unsafe fn hipMemSetMemPool(
+    location: *mut hipMemLocation,
+    kind: Kind,
+    pool: hipMemPool_t,
+) -> Result<(), Failure> {
+    let (device, is_managed) = (given(read!(location))?, is_managed(kind)?);
+    let chosen = self::pool(pool)?;
+    if !Arc::ptr_eq(&chosen.device, &device) || chosen.memory.is_managed != is_managed {
+        return Err(Failure::value(format_args!(
+            "the pool {:#x} is not of device {}, or has another type of allocations than {}",
+            pool.addr(),
+            device.ordinal,
+            kind.0
+        )));
+    }
+    device.pools[usize::from(is_managed)].store(pool.addr(), Ordering::Relaxed);
     Ok(())
 }
 
@@ -207,7 +286,7 @@ pub(super) unsafe fn hipDeviceSetMemPool(device: c_int, pool: hipMemPool_t) -> R
             ),
         ));
     }
-    device.pool.store(pool.addr(), Ordering::Relaxed);
+    device.pools[0].store(pool.addr(), Ordering::Relaxed);
     Ok(())
 }
 
@@ -217,12 +296,7 @@ pub(super) unsafe fn hipMemPoolCreate(
 ) -> Result<(), Failure> {
     let pool = out!(pool);
     let properties = read!(properties);
-    if properties.allocType != 1 {
-        return Err(Failure::value(format_args!(
-            "allocType is {}, but must be 1 (hipMemAllocationTypePinned)",
-            properties.allocType
-        )));
-    }
+    let is_managed = is_managed(Kind(properties.allocType))?;
     let handle_type = HandleType(properties.handleTypes);
     if handle_type.0 > HandleType::hipMemHandleTypePosixFileDescriptor.0 {
         return Err(Failure::new(
@@ -236,8 +310,9 @@ pub(super) unsafe fn hipMemPoolCreate(
     let device = given(properties.location)?;
     let new = Pool {
         most: properties.maxSize,
-        ..Pool::new(device, handle_type)
+        ..Pool::new(device, is_managed, handle_type)
     };
+    new.share()?;
     pool.set(new.keep());
     Ok(())
 }
@@ -260,7 +335,8 @@ fn given(location: hipMemLocation) -> Result<Arc<Device>, Failure> {
 
 pub(super) unsafe fn hipMemPoolDestroy(pool: hipMemPool_t) -> Result<(), Failure> {
     let device = Arc::clone(&self::pool(pool)?.device);
-    if default_of(&device) == pool.addr() {
+    let mut defaults = device.default_pools.iter().filter_map(OnceLock::get);
+    if defaults.any(|&default| default == pool.addr()) {
         return Err(Failure::value(
             "a device's default pool cannot be destroyed",
         ));

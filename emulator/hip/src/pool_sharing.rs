@@ -106,7 +106,7 @@ pub(super) unsafe fn hipMemPoolImportFromShareableHandle(
     });
     match words {
         Ok([MARK, a, b, c, d, devices @ ..]) => {
-            let new = Pool::with(device, kind, [a, b, c, d]);
+            let new = Pool::with(device, false, kind, [a, b, c, d]);
             for word in devices.into_iter().take_while(|&word| word != 0) {
                 // This process may have fewer devices.
                 if let Ok(device) = Runtime::get().device(word as c_int) {

@@ -7,6 +7,7 @@ use ferrowave_hip_abi::hipDevice_t;
 use super::{
     context::CONTEXTS,
     error::{Failure, no_such_device},
+    execution_context::EXECUTION_CONTEXTS,
     objects::{
         array::ARRAYS,
         event::EVENTS,
@@ -37,6 +38,7 @@ pub fn remove_device(ordinal: c_int) -> bool {
     KERNELS.retain(|kernel| others(&kernel.device));
     POOLS.retain(|pool| others(&pool.device));
     CONTEXTS.retain(|context| others(&context.device));
+    EXECUTION_CONTEXTS.retain(|context| others(&context.device));
     MODULES.retain(|module| others(&module.device));
     ARRAYS.retain(|array| others(&array.device));
     LIBRARIES.retain(|library| library.loaded().is_none_or(|module| others(&module.device)));

@@ -22,7 +22,7 @@ use super::{
         stream::{STREAMS, Stream, StreamRef, is_default, stream, stream_or},
     },
     pool,
-    runtime::Runtime,
+    runtime::{Device, Runtime},
 };
 
 impl StreamRef {
@@ -75,27 +75,35 @@ pub(super) unsafe fn hipStreamCreateWithPriority(
     priority: c_int,
 ) -> Result<(), Failure> {
     let stream = out!(stream);
+    check_flags(flags)?;
+    let device = Runtime::get().current()?;
+    create(stream, device, flags, priority, Vec::new());
+    Ok(())
+}
+
+pub(super) fn check_flags(flags: c_uint) -> Result<(), Failure> {
     if flags != hipStreamDefault && flags != hipStreamNonBlocking {
         return Err(Failure::value(format_args!(
             "flags are {flags:#x}, but must be 0 (hipStreamDefault) or 1 (hipStreamNonBlocking)"
         )));
     }
-    // HIP clamps priorities too.
-    let priority = priority.clamp(HIGHEST_PRIORITY, LOWEST_PRIORITY);
-    create(stream, flags, priority, Vec::new())
+    Ok(())
 }
 
-fn create(
+/// Creates a stream, and returns its handle.
+pub(super) fn create(
     stream: Out<hipStream_t>,
+    device: Arc<Device>,
     flags: c_uint,
     priority: c_int,
     compute_units: Vec<u32>,
-) -> Result<(), Failure> {
-    let device = Runtime::get().current()?;
+) -> usize {
+    // HIP clamps priorities too.
+    let priority = priority.clamp(HIGHEST_PRIORITY, LOWEST_PRIORITY);
     let handle =
         STREAMS.insert_with(|handle| Stream::new(device, handle, flags, priority, compute_units));
     stream.set(ptr::without_provenance_mut(handle));
-    Ok(())
+    handle
 }
 
 pub(super) unsafe fn hipExtStreamCreateWithCUMask(
@@ -111,7 +119,9 @@ pub(super) unsafe fn hipExtStreamCreateWithCUMask(
     }
     // SAFETY: HIP's contract: the mask has that many words.
     let mask = unsafe { list(mask, words as usize, "cuMask") }?;
-    create(out!(stream), hipStreamDefault, 0, mask)
+    let device = Runtime::get().current()?;
+    create(out!(stream), device, hipStreamDefault, 0, mask);
+    Ok(())
 }
 
 /// Gives the stream's mask, without compute units that the device lacks; all of them for a mask without any other.

@@ -67,6 +67,17 @@ pub(super) unsafe fn hipGetDriverEntryPoint_spt(
     per_thread(|| unsafe { hipGetDriverEntryPoint(symbol, function, flags, status) })
 }
 
+pub(super) unsafe fn hipGetProcAddress_spt(
+    symbol: *const c_char,
+    function: *mut *mut c_void,
+    version: c_int,
+    flags: u64,
+    status: *mut Query,
+) -> Result<(), Failure> {
+    // SAFETY: the caller upholds the same contract.
+    per_thread(|| unsafe { hipGetProcAddress(symbol, function, version, flags, status) })
+}
+
 pub(super) unsafe fn hipGetProcAddress(
     symbol: *const c_char,
     function: *mut *mut c_void,

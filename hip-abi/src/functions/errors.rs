@@ -29,6 +29,16 @@ macro_rules! __hip_functions_errors {
             ) -> $crate::hipError_t;
             /// As `hipGetLastError`.
             optional fn hipExtGetLastError() -> $crate::hipError_t;
+            /// Sets what AMD's runtime logs. Accepted without an effect: the emulator has traces of its own.
+            optional fn hipExtSetLoggingParams(
+                log_level: usize,
+                log_size: usize,
+                log_mask: usize,
+            ) -> $crate::hipError_t;
+            /// As `hipExtSetLoggingParams`: begins to log.
+            optional fn hipExtEnableLogging() -> $crate::hipError_t;
+            /// As `hipExtSetLoggingParams`: ends it.
+            optional fn hipExtDisableLogging() -> $crate::hipError_t;
         }
     };
 }

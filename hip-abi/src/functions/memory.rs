@@ -180,6 +180,58 @@ macro_rules! __hip_functions_memory {
                 flags: ::core::ffi::c_uint,
                 stream: $crate::hipStream_t,
             ) -> $crate::hipError_t;
+            /// As `hipMemPrefetchAsync_v2`, of several ranges. Range `i` goes to the last location whose index in
+            /// `location_indices` is not above `i`; the first index must be 0, and they must rise. `hipErrorInvalidValue` for
+            /// the null stream, and for memory that is neither managed nor the host's, unless the devices retry page faults.
+            optional fn hipMemPrefetchBatchAsync(
+                dev_ptrs: *mut *mut ::core::ffi::c_void,
+                sizes: *mut usize,
+                count: usize,
+                locations: *mut $crate::hipMemLocation,
+                location_indices: *mut usize,
+                num_locations: usize,
+                flags: ::core::ffi::c_ulonglong,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// Tells that the contents of ranges are not needed any more. They stay as they are here. Errors as for
+            /// `hipMemPrefetchBatchAsync`.
+            optional fn hipMemDiscardBatchAsync(
+                dev_ptrs: *mut *mut ::core::ffi::c_void,
+                sizes: *mut usize,
+                count: usize,
+                flags: ::core::ffi::c_ulonglong,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// As `hipMemDiscardBatchAsync`.
+            optional fn hipDrvMemDiscardBatchAsync(
+                dev_ptrs: *mut $crate::hipDeviceptr_t,
+                sizes: *mut usize,
+                count: usize,
+                flags: ::core::ffi::c_ulonglong,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// `hipMemDiscardBatchAsync`, then `hipMemPrefetchBatchAsync`.
+            optional fn hipMemDiscardAndPrefetchBatchAsync(
+                dev_ptrs: *mut *mut ::core::ffi::c_void,
+                sizes: *mut usize,
+                count: usize,
+                locations: *mut $crate::hipMemLocation,
+                location_indices: *mut usize,
+                num_locations: usize,
+                flags: ::core::ffi::c_ulonglong,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// As `hipMemDiscardAndPrefetchBatchAsync`.
+            optional fn hipDrvMemDiscardAndPrefetchBatchAsync(
+                dev_ptrs: *mut $crate::hipDeviceptr_t,
+                sizes: *mut usize,
+                count: usize,
+                locations: *mut $crate::hipMemLocation,
+                location_indices: *mut usize,
+                num_locations: usize,
+                flags: ::core::ffi::c_ulonglong,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
             /// Accepted for allocated memory. `hipMemRangeGetAttribute` tells of it; it has no other effect.
             optional fn hipMemPrefetchAsync(
                 dev_ptr: *const ::core::ffi::c_void,
@@ -209,7 +261,25 @@ macro_rules! __hip_functions_memory {
                 device: ::core::ffi::c_int,
                 mem_pool: $crate::hipMemPool_t,
             ) -> $crate::hipError_t;
-            /// Creates a pool on a device.
+            /// The default pool of a device for pinned or managed memory.
+            optional fn hipMemGetDefaultMemPool(
+                mem_pool: *mut $crate::hipMemPool_t,
+                location: *mut $crate::hipMemLocation,
+                allocation_type: $crate::hipMemAllocationType,
+            ) -> $crate::hipError_t;
+            /// The current pool of a device for pinned or managed memory. That for pinned memory is `hipDeviceGetMemPool`'s.
+            optional fn hipMemGetMemPool(
+                mem_pool: *mut $crate::hipMemPool_t,
+                location: *mut $crate::hipMemLocation,
+                allocation_type: $crate::hipMemAllocationType,
+            ) -> $crate::hipError_t;
+            /// Sets the current pool. `hipErrorInvalidValue` if the pool is for another device or kind of memory.
+            optional fn hipMemSetMemPool(
+                location: *mut $crate::hipMemLocation,
+                allocation_type: $crate::hipMemAllocationType,
+                mem_pool: $crate::hipMemPool_t,
+            ) -> $crate::hipError_t;
+            /// Creates a pool on a device, for pinned or managed memory.
             optional fn hipMemPoolCreate(
                 mem_pool: *mut $crate::hipMemPool_t,
                 pool_props: *const $crate::hipMemPoolProps,

@@ -4,6 +4,7 @@ mod arrays;
 mod copies;
 mod devices;
 mod errors;
+mod execution_contexts;
 mod graphs;
 mod launches;
 mod memory;
@@ -35,7 +36,7 @@ macro_rules! for_each_hip_function {
         $crate::__hip_functions_start! {
             __hip_functions_errors __hip_functions_devices __hip_functions_memory __hip_functions_copies
             __hip_functions_modules __hip_functions_launches __hip_functions_streams __hip_functions_graphs
-            __hip_functions_arrays __hip_functions_textures __hip_functions_per_thread
+            __hip_functions_execution_contexts __hip_functions_arrays __hip_functions_textures __hip_functions_per_thread
             __hip_functions_end $callback [$($($prefix)*;)?]
         }
     };

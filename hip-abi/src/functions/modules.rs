@@ -302,6 +302,54 @@ macro_rules! __hip_functions_modules {
                 name: *mut *const ::core::ffi::c_char,
                 kernel: $crate::hipKernel_t,
             ) -> $crate::hipError_t;
+            /// The function of a kernel, which in HIP is the same handle. `hipErrorInvalidValue` for null.
+            optional fn hipKernelGetFunction(
+                function: *mut $crate::hipFunction_t,
+                kernel: $crate::hipKernel_t,
+            ) -> $crate::hipError_t;
+            /// Where a kernel's parameter is among its arguments, and, unless `param_size` is null, how long it is, both in
+            /// bytes. `hipErrorInvalidValue` if the kernel has no such parameter; hidden ones do not count.
+            optional fn hipKernelGetParamInfo(
+                kernel: $crate::hipKernel_t,
+                param_index: usize,
+                param_offset: *mut usize,
+                param_size: *mut usize,
+            ) -> $crate::hipError_t;
+            /// As `hipFuncGetAttribute`. `hipErrorMissingConfiguration` if the kernel is not loaded on this device.
+            optional fn hipKernelGetAttribute(
+                value: *mut ::core::ffi::c_int,
+                attribute: $crate::hipFunction_attribute,
+                kernel: $crate::hipKernel_t,
+                device: $crate::hipDevice_t,
+            ) -> $crate::hipError_t;
+            /// Sets a kernel's maximum of dynamic LDS in bytes. The share of LDS in the cache is accepted without an effect;
+            /// other attributes are `hipErrorInvalidValue`. `hipErrorMissingConfiguration` as above.
+            optional fn hipKernelSetAttribute(
+                attribute: $crate::hipFunction_attribute,
+                value: ::core::ffi::c_int,
+                kernel: $crate::hipKernel_t,
+                device: $crate::hipDevice_t,
+            ) -> $crate::hipError_t;
+            /// As `hipModuleGetGlobal`. `hipErrorInvalidValue` if `device_pointer` and `bytes` are both null, or `name` is
+            /// empty.
+            optional fn hipLibraryGetGlobal(
+                device_pointer: *mut *mut ::core::ffi::c_void,
+                bytes: *mut usize,
+                library: $crate::hipLibrary_t,
+                name: *const ::core::ffi::c_char,
+            ) -> $crate::hipError_t;
+            /// The same of a managed variable. `hipErrorNotFound` for another variable.
+            optional fn hipLibraryGetManaged(
+                device_pointer: *mut *mut ::core::ffi::c_void,
+                bytes: *mut usize,
+                library: $crate::hipLibrary_t,
+                name: *const ::core::ffi::c_char,
+            ) -> $crate::hipError_t;
+            /// A library as a module, always the same one. It is valid until the library is unloaded.
+            optional fn hipLibraryGetModule(
+                module: *mut $crate::hipModule_t,
+                library: $crate::hipLibrary_t,
+            ) -> $crate::hipError_t;
             /// How much dynamic LDS each of `num_blocks` workgroups on a compute unit may have, in bytes.
             optional fn hipOccupancyAvailableDynamicSMemPerBlock(
                 dynamic_smem_size: *mut usize,

@@ -21,6 +21,14 @@ macro_rules! __hip_functions_start {
                 flags: u64,
                 status: *mut $crate::hipDriverProcAddressQueryResult,
             ) -> $crate::hipError_t;
+            /// As `hipGetProcAddress`, where the null stream is the thread's own.
+            optional fn hipGetProcAddress_spt(
+                symbol: *const ::core::ffi::c_char,
+                function: *mut *mut ::core::ffi::c_void,
+                version: ::core::ffi::c_int,
+                flags: u64,
+                status: *mut $crate::hipDriverProcAddressQueryResult,
+            ) -> $crate::hipError_t;
             /// As `hipGetProcAddress` for the newest version. `hipErrorInvalidValue` if there is none;
             /// `driver_status`, unless null, says why.
             optional fn hipGetDriverEntryPoint(

@@ -1,4 +1,4 @@
-//! Functions of HIP that this project does not support: mipmapped arrays, graphics and external memory.
+//! Functions of HIP that this project does not support: mipmapped arrays, graphics, external memory and clusters of workgroups.
 
 /// Calls the macro `callback` with the names of all HIP functions that the emulator does not implement. A library still
 /// exports them, so that programs linked against them start. Each returns `hipErrorNotSupported` for any arguments.
@@ -42,6 +42,9 @@ macro_rules! for_each_unsupported_hip_function {
             hipMipmappedArrayCreate
             hipMipmappedArrayDestroy
             hipMipmappedArrayGetLevel
+            hipMipmappedArrayGetMemoryRequirements
+            hipOccupancyMaxActiveClusters
+            hipOccupancyMaxPotentialClusterSize
             hipProfilerStart
             hipProfilerStop
             hipSignalExternalSemaphoresAsync

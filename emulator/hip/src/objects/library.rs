@@ -1,10 +1,10 @@
 //! Libraries: code objects that are loaded when they are first asked for a kernel.
 
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use ferrowave_hip_abi::hipLibrary_t;
 
-use super::module::Module;
+use super::module::{MODULES, Module};
 use crate::{error::Failure, handles::Handles, image::Image, runtime::Runtime};
 
 /// A library.
@@ -17,7 +17,11 @@ type Source = Box<dyn Fn() -> Result<Image, Failure> + Send + Sync>;
 
 enum State {
     Unloaded(Source),
-    Loaded(Arc<Module>),
+    Loaded {
+        module: Arc<Module>,
+        /// The module's handle, if the program asked for it.
+        handle: Option<usize>,
+    },
 }
 
 /// Libraries by handle.
@@ -37,16 +41,23 @@ impl Library {
         Arc::new(Library { state })
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A poisoned lock is ignored: the state is valid between statements.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The library's code, which is loaded on the current device if it was not before. Loading is tried again after it
     /// failed.
     pub(crate) fn module(&self) -> Result<Arc<Module>, Failure> {
-        // A poisoned lock is ignored: the state is valid between statements.
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         match &*state {
-            State::Loaded(module) => Ok(Arc::clone(module)),
+            State::Loaded { module, .. } => Ok(Arc::clone(module)),
             State::Unloaded(source) => {
                 let module = Module::load(Runtime::get().current()?, &source()?)?;
-                *state = State::Loaded(Arc::clone(&module));
+                *state = State::Loaded {
+                    module: Arc::clone(&module),
+                    handle: None,
+                };
                 Ok(module)
             }
         }
@@ -54,9 +65,32 @@ impl Library {
 
     /// The library's code, if it was loaded.
     pub(crate) fn loaded(&self) -> Option<Arc<Module>> {
-        match &*self.state.lock().unwrap_or_else(PoisonError::into_inner) {
-            State::Loaded(module) => Some(Arc::clone(module)),
+        match &*self.state() {
+            State::Loaded { module, .. } => Some(Arc::clone(module)),
             State::Unloaded(_) => None,
+        }
+    }
+
+    /// The handle of the library's code as a module, always the same; of none before it is loaded.
+    pub(crate) fn module_handle(&self) -> Option<usize> {
+        match &mut *self.state() {
+            State::Loaded { module, handle } => {
+                Some(*handle.get_or_insert_with(|| MODULES.insert(Arc::clone(module))))
+            }
+            State::Unloaded(_) => None,
+        }
+    }
+}
+
+/// With the library, its module's handle ends.
+impl Drop for Library {
+    fn drop(&mut self) {
+        if let State::Loaded {
+            handle: Some(handle),
+            ..
+        } = *self.state()
+        {
+            MODULES.remove(handle);
         }
     }
 }

@@ -219,7 +219,11 @@ impl Module {
 
     /// Address and length of a variable; of the memory of a managed one.
     pub(crate) fn variable(&self, name: &str) -> Option<(u64, u64)> {
-        let managed = self.managed.get(name).copied();
-        managed.or_else(|| self.program.global(name))
+        self.managed(name).or_else(|| self.program.global(name))
+    }
+
+    /// Address and length of the memory of a managed variable.
+    pub(crate) fn managed(&self, name: &str) -> Option<(u64, u64)> {
+        self.managed.get(name).copied()
     }
 }

@@ -72,6 +72,15 @@ impl Made {
 }
 
 impl MadeBy {
+    /// Whether it is managed memory: of `hipMallocManaged`, of a variable, or of a pool of such memory.
+    pub(crate) fn is_managed(&self) -> bool {
+        match self {
+            MadeBy::Managed => true,
+            MadeBy::Pool(memory) => memory.is_managed,
+            _ => false,
+        }
+    }
+
     /// Whether memory that was made with these flags is fine-grained: managed and registered memory always, other memory
     /// as CLR has it (`ihipHostMalloc` and `hipExtMallocWithFlags` in `hip_memory.cpp`).
     pub(crate) fn is_fine_grained(&self, flags: c_uint) -> bool {
@@ -79,6 +88,7 @@ impl MadeBy {
             abi::hipHostMallocCoherent | abi::hipHostMallocMapped | abi::hipHostMallocNumaUser;
         match self {
             MadeBy::Managed | MadeBy::Registered => true,
+            MadeBy::Pool(memory) => memory.is_managed,
             MadeBy::Host if flags & abi::hipHostMallocNonCoherent != 0 => false,
             MadeBy::Host => flags == abi::hipHostMallocDefault || flags & coherent != 0,
             MadeBy::Device => [
@@ -88,7 +98,6 @@ impl MadeBy {
             ]
             .contains(&flags),
             MadeBy::Array
-            | MadeBy::Pool(_)
             | MadeBy::Graph(_)
             | MadeBy::Imported
             | MadeBy::Mapped

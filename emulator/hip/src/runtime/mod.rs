@@ -115,13 +115,15 @@ pub(crate) struct Device {
     pub(crate) faults: Faults,
     /// Number of captures in progress of streams that synchronize with the default stream.
     pub(crate) captures: AtomicUsize,
-    /// The handle of its default pool, created on first use.
-    pub(crate) default_pool: OnceLock<usize>,
-    /// The handle of its current pool; 0 for the default pool.
-    pub(crate) pool: AtomicUsize,
+    /// The handles of its default pools, of pinned and of managed memory, created on first use.
+    pub(crate) default_pools: [OnceLock<usize>; 2],
+    /// The handles of its current pools; 0 for a default pool.
+    pub(crate) pools: [AtomicUsize; 2],
     pub(crate) graph_memories: Arc<GraphMemories>,
     /// The handle of its primary context, created on first use.
     pub(crate) primary_context: OnceLock<usize>,
+    /// The handle of its own execution context, likewise.
+    pub(crate) execution_context: OnceLock<usize>,
     pub(crate) primary_uses: AtomicU32,
     /// Flags for how threads wait. They are only stored.
     pub(crate) flags: AtomicU32,
@@ -231,10 +233,11 @@ impl Devices {
             queues: Queues::default(),
             faults: Faults::default(),
             captures: AtomicUsize::new(0),
-            default_pool: OnceLock::new(),
-            pool: AtomicUsize::new(0),
+            default_pools: Default::default(),
+            pools: Default::default(),
             graph_memories: Arc::default(),
             primary_context: OnceLock::new(),
+            execution_context: OnceLock::new(),
             primary_uses: AtomicU32::new(0),
             flags: AtomicU32::new(0),
             default_policy: AtomicU32::new(hipSynchronizationPolicy::hipSyncPolicyAuto.0),

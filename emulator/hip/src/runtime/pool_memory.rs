@@ -17,6 +17,8 @@ pub(crate) struct PoolMemory {
     device: Arc<DeviceMemory>,
     /// Its allocations, for the devices that can access them.
     group: Arc<Group>,
+    /// Whether it is managed memory.
+    pub(crate) is_managed: bool,
     /// Bytes in use.
     pub(crate) used: Count,
     /// Bytes in use and kept.
@@ -48,10 +50,16 @@ impl Kept {
 
 impl PoolMemory {
     /// `keeps` says whether freed memory is kept.
-    pub(crate) fn new(device: &Arc<DeviceMemory>, settings: [u64; 4], keeps: bool) -> Self {
+    pub(crate) fn new(
+        device: &Arc<DeviceMemory>,
+        is_managed: bool,
+        settings: [u64; 4],
+        keeps: bool,
+    ) -> Self {
         PoolMemory {
             device: Arc::clone(device),
             group: Arc::default(),
+            is_managed,
             used: Count::default(),
             reserved: Count::default(),
             settings: settings.map(AtomicU64::new),

@@ -514,3 +514,168 @@ fn result_of_current() -> c_int {
     // SAFETY: the result pointer is valid.
     result(|device| unsafe { hipGetDevice(device) })
 }
+
+#[test]
+fn batches_of_managed_memory_are_prefetched_and_discarded() {
+    let device = TestDevice::new(Gpu::Gfx942);
+    let stream = stream();
+    let on_device = hipMemLocation {
+        r#type: hipMemLocationType::hipMemLocationTypeDevice,
+        id: device.0,
+    };
+    let on_host = hipMemLocation {
+        r#type: hipMemLocationType::hipMemLocationTypeHost,
+        id: 0,
+    };
+    // SAFETY: the lists have as many elements as the calls say; HIP checks ranges.
+    unsafe {
+        let managed = |_| result(|address| hipMallocManaged(address, 4096, 1));
+        let mut data = [0, 1, 2].map(managed);
+        let mut sizes = [4096; 3];
+        let prefetch = |data: &mut [_; 3], sizes: &mut [_; 3], to: &mut [_], from: &mut [_]| {
+            let (count, lists) = (to.len(), (to.as_mut_ptr(), from.as_mut_ptr()));
+            let (data, sizes) = (data.as_mut_ptr(), sizes.as_mut_ptr());
+            hipMemPrefetchBatchAsync(data, sizes, 3, lists.0, lists.1, count, 0, stream)
+        };
+        let mut to = [on_device, on_host];
+        succeeds(prefetch(&mut data, &mut sizes, &mut to, &mut [0, 2]));
+        let last = |address: *mut c_void| {
+            let attribute = hipMemRangeAttribute::hipMemRangeAttributeLastPrefetchLocation;
+            result::<c_int>(|word| {
+                hipMemRangeGetAttribute(word.cast(), 4, attribute, address, 4096)
+            })
+        };
+        assert_eq!(data.map(last), [device.0, device.0, hipCpuDeviceId]);
+        for from in [[1, 2], [0, 0], [0, 3]] {
+            let code = prefetch(&mut data, &mut sizes, &mut to, &mut from.clone());
+            fails(code, INVALID, "the first must be 0");
+        }
+        let mut nowhere = [hipMemLocation {
+            id: 99,
+            ..on_device
+        }];
+        let code = prefetch(&mut data, &mut sizes, &mut nowhere, &mut [0]);
+        fails(code, INVALID, "99");
+        let long = prefetch(&mut data, &mut [4096, 4097, 4096], &mut to, &mut [0, 1]);
+        fails(long, INVALID, "4097 bytes");
+        // The contents of other ranges stay.
+        let words = data[1].cast::<u32>();
+        words.write(7);
+        words.add(1).write(8);
+        let discard = |data: &mut [_], bytes, flags, stream| {
+            let mut sizes = [bytes; 3];
+            hipMemDiscardBatchAsync(
+                data.as_mut_ptr(),
+                sizes.as_mut_ptr(),
+                data.len(),
+                flags,
+                stream,
+            )
+        };
+        succeeds(discard(
+            &mut [data[0], data[1].wrapping_byte_add(4)],
+            16,
+            0,
+            stream,
+        ));
+        assert_eq!(words.read(), 7);
+        fails(discard(&mut data, 16, 1, stream), INVALID, "flags are 0x1");
+        fails(
+            discard(&mut data, 16, 0, ptr::null_mut()),
+            INVALID,
+            "stream is null",
+        );
+        fails(discard(&mut [], 16, 0, stream), INVALID, "0 ranges");
+        fails(
+            discard(&mut [ptr::null_mut()], 16, 0, stream),
+            INVALID,
+            "0x0",
+        );
+        let plain = allocate(16);
+        fails(
+            discard(&mut [plain], 16, 0, stream),
+            INVALID,
+            "not memory of hipMallocManaged",
+        );
+        let host: *mut c_void = result(|address| hipHostMalloc(address, 16, 0));
+        succeeds(discard(&mut [host], 16, 0, stream));
+        succeeds(hipStreamSynchronize(stream));
+    }
+}
+
+#[test]
+fn pools_of_managed_memory_are_apart_from_others() {
+    let device = TestDevice::new(Gpu::Gfx942);
+    let other = TestDevice::new(Gpu::Gfx942);
+    device.make_current();
+    let (pinned, managed) = (
+        hipMemAllocationType::hipMemAllocationTypePinned,
+        hipMemAllocationType::hipMemAllocationTypeManaged,
+    );
+    let properties = |kind: hipMemAllocationType, device| hipMemPoolProps {
+        allocType: kind.0,
+        ..pool_properties(device)
+    };
+    let mut location = pool_properties(&device).location;
+    // SAFETY: the pointers are valid; HIP checks the handles.
+    unsafe {
+        let at = &raw mut location;
+        let current = |kind| result(|pool| hipMemGetMemPool(pool, at, kind));
+        let default = |kind| result(|pool| hipMemGetDefaultMemPool(pool, at, kind));
+        let of_device = result(|pool| hipDeviceGetDefaultMemPool(pool, device.0));
+        assert_eq!((current(pinned), default(pinned)), (of_device, of_device));
+        assert_eq!(current(managed), default(managed));
+        assert_ne!(default(managed), of_device);
+        let new = |kind, device| -> hipMemPool_t {
+            let properties = properties(kind, device);
+            result(|pool| hipMemPoolCreate(pool, &properties))
+        };
+        let (plain, own, others) = (
+            new(pinned, &device),
+            new(managed, &device),
+            new(managed, &other),
+        );
+        succeeds(hipMemSetMemPool(at, managed, own));
+        assert_eq!((current(managed), current(pinned)), (own, of_device));
+        succeeds(hipMemSetMemPool(at, pinned, plain));
+        assert_eq!(result(|pool| hipDeviceGetMemPool(pool, device.0)), plain);
+        for wrong in [plain, others, ptr::null_mut()] {
+            fails(hipMemSetMemPool(at, managed, wrong), INVALID, "pool");
+        }
+        let none = hipMemAllocationType(0);
+        fails(
+            hipMemSetMemPool(at, none, own),
+            INVALID,
+            "is 0, but must be 1",
+        );
+        fails(
+            hipMemGetMemPool(&mut ptr::null_mut(), ptr::null_mut(), pinned),
+            INVALID,
+            "",
+        );
+        // Its memory is managed: the host and all devices access it.
+        let data: *mut c_void =
+            result(|address| hipMallocFromPoolAsync(address, 64, own, ptr::null_mut()));
+        let of = result(|of| hipPointerGetAttributes(of, data));
+        assert_eq!(of.isManaged, 1);
+        data.cast::<u32>().write(41);
+        other.make_current();
+        let add_one = kernel(load(code_object(Gpu::Gfx942)), c"add");
+        let arguments = [data.addr() as u64, data.addr() as u64, 1].map(u64::to_le_bytes);
+        let launch = Launch {
+            function: add_one,
+            grid: [1; 3],
+            block: [1; 3],
+            lds_bytes: 0,
+            stream: ptr::null_mut(),
+            arguments: arguments.as_flattened(),
+        };
+        succeeds(launch.run());
+        succeeds(hipDeviceSynchronize());
+        assert_eq!(data.cast::<u32>().read(), 42);
+        succeeds(hipFreeAsync(data, ptr::null_mut()));
+        succeeds(hipMemPoolDestroy(own));
+        assert_eq!(current(managed), default(managed));
+        fails(hipMemPoolDestroy(default(managed)), INVALID, "default pool");
+    }
+}

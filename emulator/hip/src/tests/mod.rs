@@ -4,6 +4,7 @@ mod arrays;
 mod batches;
 mod cooperative;
 mod devices;
+mod execution_contexts;
 mod faults;
 mod graph_memory;
 mod graphs;

@@ -350,6 +350,60 @@ fn libraries_are_loaded_when_they_are_asked_for_a_kernel() {
         fails(none, invalid, "is of no library");
         let none = hipKernelGetName(&mut ptr::null(), ptr::null_mut());
         fails(none, invalid, "kernel is null");
+        // Parameters, hidden ones left out.
+        let parameter = |index| {
+            let mut bytes = 0;
+            let offset =
+                result(|offset| hipKernelGetParamInfo(add_kernel, index, offset, &mut bytes));
+            (offset, bytes)
+        };
+        assert_eq!([0, 1, 2].map(parameter), [(0, 8), (8, 8), (16, 4)]);
+        let mut offset = 0;
+        let third = hipKernelGetParamInfo(add_kernel, 3, &mut offset, ptr::null_mut());
+        fails(third, invalid, "add has no parameter 3");
+        // Attributes, which are also those of the function.
+        let dynamic = hipFunction_attribute::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let function = result(|function| hipKernelGetFunction(function, add_kernel));
+        succeeds(hipKernelSetAttribute(dynamic, 4096, add_kernel, device.0));
+        let of_kernel = result(|value| hipKernelGetAttribute(value, dynamic, add_kernel, device.0));
+        let of_function = result(|value| hipFuncGetAttribute(value, dynamic, function));
+        assert_eq!((of_kernel, of_function), (4096, 4096));
+        let set = |value| hipKernelSetAttribute(dynamic, value, add_kernel, device.0);
+        fails(set(-1), invalid, "from 0 to 65536 bytes");
+        let registers = hipFunction_attribute::HIP_FUNC_ATTRIBUTE_NUM_REGS;
+        fails(
+            hipKernelSetAttribute(registers, 0, add_kernel, device.0),
+            invalid,
+            "cannot be set",
+        );
+        fails(
+            hipKernelGetAttribute(&mut 0, registers, add_kernel, 99),
+            hipError_t::hipErrorInvalidDevice,
+            "99",
+        );
+        let other = TestDevice::new(Gpu::Gfx90a);
+        device.make_current();
+        let missing = hipError_t::hipErrorMissingConfiguration;
+        let elsewhere = hipKernelGetAttribute(&mut 0, registers, add_kernel, other.0);
+        fails(elsewhere, missing, "is loaded on device");
+        // The library is a module, too, always the same.
+        let as_module = result(|module| hipLibraryGetModule(module, first));
+        assert_eq!(
+            result(|module| hipLibraryGetModule(module, first)),
+            as_module
+        );
+        assert_eq!(kernel(as_module, c"add").cast(), add_kernel);
+        let table = |library, name: &CStr| {
+            let mut address = ptr::null_mut();
+            hipLibraryGetGlobal(&mut address, ptr::null_mut(), library, name.as_ptr())
+        };
+        succeeds(table(first, c"table"));
+        fails(table(first, c""), invalid, "name is empty");
+        fails(
+            table(ptr::null_mut(), c"table"),
+            hipError_t::hipErrorInvalidHandle,
+            "library",
+        );
         // A kernel of a library is a function, and what `hipLaunchKernel` takes.
         let data = buffer(&[1; 64]);
         succeeds(add(
@@ -378,6 +432,11 @@ fn libraries_are_loaded_when_they_are_asked_for_a_kernel() {
         assert_eq!(contents(data, 64), [7; 64]);
 
         succeeds(hipLibraryUnload(first));
+        fails(
+            hipModuleGetFunctionCount(&mut 0, as_module),
+            hipError_t::hipErrorInvalidHandle,
+            "live module",
+        );
         fails(
             hipLibraryUnload(first),
             hipError_t::hipErrorInvalidHandle,
@@ -456,6 +515,39 @@ lds:
         succeeds(launch.run());
         succeeds(hipDeviceSynchronize());
         assert_eq!((*words, *words.add(1)), (9, 8));
+        // A library has such variables, too.
+        let mut library = ptr::null_mut();
+        let (image, none) = (object.as_ptr().cast(), ptr::null_mut());
+        let (values, options) = (ptr::null_mut(), ptr::null_mut());
+        let jit = ptr::null_mut();
+        succeeds(hipLibraryLoadData(
+            &mut library,
+            image,
+            jit,
+            none,
+            0,
+            options,
+            values,
+            0,
+        ));
+        let mut managed = |name: &CStr| {
+            let mut address = ptr::null_mut();
+            let code = hipLibraryGetManaged(&mut address, &mut bytes, library, name.as_ptr());
+            (code, address)
+        };
+        let (code, of_library) = managed(c"value");
+        succeeds(code);
+        assert_ne!(of_library, words.cast());
+        assert_eq!(*of_library.cast::<u32>().add(1), 8);
+        let global =
+            |address| hipLibraryGetGlobal(address, ptr::null_mut(), library, c"value".as_ptr());
+        assert_eq!(result(global), of_library);
+        fails(
+            managed(c"value.managed").0,
+            hipError_t::hipErrorNotFound,
+            "no variable `value.managed`",
+        );
+        succeeds(hipLibraryUnload(library));
         // The memory goes with the module.
         succeeds(hipModuleUnload(module));
         succeeds(hipMemGetInfo(&mut left, ptr::null_mut()));

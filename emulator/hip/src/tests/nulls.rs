@@ -22,7 +22,7 @@ struct Arguments {
 }
 
 /// The pointee types of handles.
-const HANDLES: [&str; 16] = [
+const HANDLES: [&str; 18] = [
     "ihipStream_t",
     "ihipEvent_t",
     "ihipModule_t",
@@ -30,6 +30,8 @@ const HANDLES: [&str; 16] = [
     "ihipLibrary_t",
     "ihipKernel_t",
     "ihipCtx_t",
+    "ihipExecutionCtx_t",
+    "ihipDevResourceDesc_t",
     "ihipMemPoolHandle_t",
     "hipArray",
     "__hip_texture",
