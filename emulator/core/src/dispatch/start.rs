@@ -261,10 +261,10 @@ impl Start<'_> {
 
     fn work_items(&self, wave: &mut Wave, index: u32, [bx, by, _]: [u32; 3]) {
         let dimensions = self.descriptor.enable_vgpr_workitem_id;
-        for lane in 0..self.wave_size {
-            let item = self.wave_size * index + lane;
-            let id = [item % bx, item / bx % by, item / bx / by];
-            let lane = lane as usize;
+        let first = self.wave_size * index;
+        // Counted, because divisions by lane would take a quarter of the time of a short kernel.
+        let mut id = [first % bx, first / bx % by, first / bx / by];
+        for lane in 0..self.wave_size as usize {
             if !self.gpu.packs_work_item_ids() {
                 for (register, value) in
                     id.into_iter().enumerate().take(usize::from(dimensions) + 1)
@@ -274,6 +274,15 @@ impl Start<'_> {
             } else {
                 // One register holds all three, ten bits each.
                 wave.lanes_mut(0).as_mut_array()[lane] = id[0] | id[1] << 10 | id[2] << 20;
+            }
+            id[0] += 1;
+            if id[0] == bx {
+                id[0] = 0;
+                id[1] += 1;
+                if id[1] == by {
+                    id[1] = 0;
+                    id[2] += 1;
+                }
             }
         }
     }
