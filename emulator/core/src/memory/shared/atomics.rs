@@ -1,7 +1,5 @@
 //! Accesses by Rust's relaxed atomics, of the largest size for which the address is aligned.
 
-#[cfg(target_has_atomic = "128")]
-use std::sync::atomic::AtomicU128;
 use std::{
     ptr::with_exposed_provenance_mut as pointer,
     simd::Simd,
@@ -65,14 +63,11 @@ integers! {
     read8, write8, u64, AtomicU64 = read4, write4, u32;
 }
 
-#[cfg(target_has_atomic = "128")]
-integers! {
-    read128, write128, u128, AtomicU128 = read8, write8, u64;
-}
-
+/// In halves: 64-bit ARM reads 16 bytes atomically by writing them back, which memory that is mapped for reading only does not
+/// allow.
+///
 /// # Safety
 /// As [`Moves::read`].
-#[cfg(not(target_has_atomic = "128"))]
 #[inline]
 unsafe fn read128(address: u64) -> u128 {
     // SAFETY: the caller's promise.
@@ -81,7 +76,6 @@ unsafe fn read128(address: u64) -> u128 {
 
 /// # Safety
 /// As [`Moves::write`].
-#[cfg(not(target_has_atomic = "128"))]
 #[inline]
 unsafe fn write128(address: u64, value: u128) {
     // SAFETY: the caller's promise.
