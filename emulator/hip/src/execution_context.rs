@@ -20,7 +20,7 @@ use super::{
     error::{Failure, Out, out, present, read},
     event::{check_device, record_in},
     handles::Handles,
-    list::list,
+    list::{has_room, list},
     objects::{
         event::event,
         stream::{StreamRef, stream},
@@ -66,8 +66,19 @@ impl Part {
         }
         let words = resource._internal_padding.as_chunks().0;
         let [device, start, split] = [0, 1, 2].map(|index| u32::from_le_bytes(words[index]));
+        let count = resource.sm.smCount;
+        // A program may have made or changed the resource itself.
+        let units = Runtime::get()
+            .device(device.cast_signed())?
+            .row
+            .multiprocessors();
+        if start.checked_add(count).is_none_or(|end| end > units) {
+            return Err(unfit(format_args!(
+                "{count} compute units from {start} on, of a device with {units}"
+            )));
+        }
         Ok(Part {
-            count: resource.sm.smCount,
+            count,
             // Parts of a program's own making must not divide by zero.
             alignment: resource.sm.smCoscheduledAlignment.max(1),
             flags: resource.sm.flags,
@@ -230,6 +241,7 @@ unsafe fn write_parts(
     remainder: *mut hipDevResource,
 ) -> Result<(), Failure> {
     if !result.is_null() {
+        has_room(result, parts.len(), "result")?;
         for (index, part) in parts.into_iter().enumerate() {
             // SAFETY: guaranteed by the caller.
             unsafe { result.add(index).write_unaligned(part.resource()) };
@@ -434,6 +446,7 @@ pub(super) unsafe fn hipExecutionCtxGetDevResource(
     present(resource, "resource")?;
     let context = self::context(context)?;
     check_kind(kind)?;
+    has_room(resource, context.parts.len(), "resource")?;
     let last = context.parts.len() - 1;
     for (index, part) in context.parts.iter().enumerate() {
         // SAFETY: HIP's contract: room for all of them.

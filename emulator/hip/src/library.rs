@@ -251,26 +251,28 @@ pub(super) unsafe fn hipKernelSetAttribute(
     kernel_on(kernel, device)?.set_attribute(hipFuncAttribute(attribute.0), value)
 }
 
-/// The library of the functions that have another code for null, and the variable's name.
+/// Writes what `find` finds of a library's variable.
 ///
 /// # Safety
 /// `name` is null or a C string.
-unsafe fn with_variable(
+unsafe fn get_variable(
+    address: *mut *mut c_void,
+    bytes: *mut usize,
     library: hipLibrary_t,
     name: *const c_char,
-    has_results: bool,
-) -> Result<(Arc<Module>, String), Failure> {
-    if !has_results {
+    find: fn(&Module, &str) -> Option<(u64, u64)>,
+) -> Result<(), Failure> {
+    if address.is_null() && bytes.is_null() {
         return Err(Failure::value("device_pointer and bytes are both null"));
     }
     // SAFETY: guaranteed by the caller.
-    let name = unsafe { text(name, "name") }?
-        .to_string_lossy()
-        .into_owned();
+    let name = unsafe { text(name, "name") }?.to_string_lossy();
     if name.is_empty() {
         return Err(Failure::value("name is empty"));
     }
-    Ok((self::library(library)?.module()?, name))
+    // Not `given`: null has the code of other handles here.
+    let module = self::library(library)?.module()?;
+    write_variable(address, bytes, &name, find(&module, &name))
 }
 
 pub(super) unsafe fn hipLibraryGetGlobal(
@@ -279,10 +281,8 @@ pub(super) unsafe fn hipLibraryGetGlobal(
     library: hipLibrary_t,
     name: *const c_char,
 ) -> Result<(), Failure> {
-    let has_results = !(address.is_null() && bytes.is_null());
     // SAFETY: the caller upholds HIP's contract.
-    let (module, name) = unsafe { with_variable(library, name, has_results) }?;
-    write_variable(address, bytes, &name, module.variable(&name))
+    unsafe { get_variable(address, bytes, library, name, Module::variable) }
 }
 
 pub(super) unsafe fn hipLibraryGetManaged(
@@ -291,10 +291,8 @@ pub(super) unsafe fn hipLibraryGetManaged(
     library: hipLibrary_t,
     name: *const c_char,
 ) -> Result<(), Failure> {
-    let has_results = !(address.is_null() && bytes.is_null());
     // SAFETY: the caller upholds HIP's contract.
-    let (module, name) = unsafe { with_variable(library, name, has_results) }?;
-    write_variable(address, bytes, &name, module.managed(&name))
+    unsafe { get_variable(address, bytes, library, name, Module::managed) }
 }
 
 pub(super) unsafe fn hipLibraryGetModule(

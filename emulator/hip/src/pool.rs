@@ -226,17 +226,25 @@ fn is_managed(kind: Kind) -> Result<bool, Failure> {
     }
 }
 
+/// Writes the handle that `of` has for a device and whether memory is managed.
+fn write_pool(
+    pool: *mut hipMemPool_t,
+    location: *mut hipMemLocation,
+    kind: Kind,
+    of: fn(&Arc<Device>, bool) -> Result<usize, Failure>,
+) -> Result<(), Failure> {
+    let pool = out!(pool);
+    let handle = of(&given(read!(location))?, is_managed(kind)?)?;
+    pool.set(ptr::without_provenance_mut(handle));
+    Ok(())
+}
+
 pub(super) unsafe fn hipMemGetDefaultMemPool(
     pool: *mut hipMemPool_t,
     location: *mut hipMemLocation,
     kind: Kind,
 ) -> Result<(), Failure> {
-    let pool = out!(pool);
-    let (device, is_managed) = (given(read!(location))?, is_managed(kind)?);
-    pool.set(ptr::without_provenance_mut(default_of(
-        &device, is_managed,
-    )?));
-    Ok(())
+    write_pool(pool, location, kind, default_of)
 }
 
 pub(super) unsafe fn hipMemGetMemPool(
@@ -244,12 +252,7 @@ pub(super) unsafe fn hipMemGetMemPool(
     location: *mut hipMemLocation,
     kind: Kind,
 ) -> Result<(), Failure> {
-    let pool = out!(pool);
-    let (device, is_managed) = (given(read!(location))?, is_managed(kind)?);
-    pool.set(ptr::without_provenance_mut(current_of(
-        &device, is_managed,
-    )?));
-    Ok(())
+    write_pool(pool, location, kind, current_of)
 }
 
 pub(super) unsafe fn hipMemSetMemPool(

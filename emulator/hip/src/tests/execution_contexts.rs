@@ -67,6 +67,11 @@ fn compute_units_are_split() {
                 "flags are 0x1",
             );
             assert_eq!(groups, units / 2);
+            // A resource that the program has changed.
+            let mut changed = all;
+            changed.sm.smCount = c_uint::MAX;
+            let many = hipDevSmResourceSplitByCount(null, &mut groups, &changed, null, 0, 1);
+            fails(many, UNFIT, "4294967295 compute units from 0 on");
             let nothing = hipDevResource::ZERO;
             let wrong = hipDevSmResourceSplitByCount(null, &mut groups, &nothing, null, 0, 2);
             fails(
