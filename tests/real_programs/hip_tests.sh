@@ -13,10 +13,14 @@ set -euo pipefail
 
 tests=${FERROWAVE_HIP_TESTS:-}
 [ -d "$tests/catch/unit" ] || not_run "needs a checkout of AMD's hip-tests, named by FERROWAVE_HIP_TESTS"
-debian clang llvm lld g++ libamdhip64-dev libboost-dev libhiprtc6
+# Some cases start other programs by a shell.
+debian clang clang-tools dash llvm lld g++ libamdhip64-dev libboost-dev libhiprtc6
 llvm=$(basename "$(ls -d "$debian"/usr/lib/llvm-* | sort -V | tail -1)")
 debian "rocm-device-libs-${llvm#llvm-}"
 libraries
+# Processes that share memory find each other in /proc, which is mounted only for them.
+mkdir -p "$debian/proc"
+in_debian=("${root[@]}" unshare --mount sh -c 'mount --rbind /proc "$0/proc" && exec "$@"' "$debian" "${in_debian[@]:${#root[@]}}")
 
 gpu=${FERROWAVE_HIP_GPU:-gfx90a}
 export FERROWAVE_DEVICE=emulator:$gpu
@@ -43,8 +47,11 @@ compile() {
     local folder=$root_of_tests/catch/$1 source=$2 object=$root_of_tests/$1/${2%.*}.o
     [ "$object" -nt "$folder/$source" ] && return
     mkdir -p "$(dirname "$object")"
+    # As the unit's CMakeLists.txt has it.
+    local options=
+    [[ $source != printf*NonHost.cc ]] || options=-mprintf-kind=buffered
     # shellcheck disable=SC2086 # Several options.
-    run_in_debian env -C "${folder#"$debian"}" "${compiler[@]}" $includes -I. -c "$source" -o "${object#"$debian"}" \
+    run_in_debian env -C "${folder#"$debian"}" "${compiler[@]}" $options $includes -I. -c "$source" -o "${object#"$debian"}" \
         > "$object.log" 2>&1 || echo "$1/$source does not compile"
 }
 
@@ -62,12 +69,22 @@ each() {
 program() {
     local unit=$1 name=$2 folder=$root_of_tests/unit/$1 objects=() common
     [ -e "$folder/$name.o" ] && [ "$folder/$name" -ot "$folder/$name.o" ] || return 0
-    objects=("$root_of_tests"/hipTestMain/{main,hip_test_context,hip_test_features}.o "$folder/$name.o")
-    for common in "$folder"/*[cC]ommon.o; do
+    objects=("$root_of_tests"/{hipTestMain/{main,hip_test_context,hip_test_features},kernels/Set}.o "$folder/$name.o")
+    for common in "$folder"/*{[cC]ommon,DriverContext}.o; do
         [ ! -e "$common" ] || objects+=("$common")
     done
     run_in_debian clang++ --hip-link --rocm-path=/usr "--offload-arch=$gpu" "${objects[@]#"$debian"}" -o "${folder#"$debian"}/$name" \
         -l:libamdhip64.so.6 -l:libhiprtc.so.6 -lpthread -ldl -lrt > "$folder/$name.log" 2>&1 || echo "unit/$unit/$name does not link"
+}
+
+# Links a program that cases start, «PROGRAM FILE», as the unit's CMakeLists.txt names them.
+started_program() {
+    local unit=$1 name file folder=$root_of_tests/unit/$1
+    read -r name file <<< "$2"
+    file=$folder/${file%.*}.o
+    [ -e "$file" ] && [ "$folder/$name" -ot "$file" ] || return 0
+    run_in_debian clang++ --hip-link --rocm-path=/usr "--offload-arch=$gpu" "${file#"$debian"}" -o "${folder#"$debian"}/$name" \
+        -l:libamdhip64.so.6 -l:libhiprtc.so.6 -lpthread -ldl > "$folder/$name.log" 2>&1 || echo "unit/$unit/$name does not link"
 }
 
 # Runs a case, «UNIT PROGRAM CASE», and prints its result.
@@ -88,6 +105,7 @@ run_case() {
 }
 
 printf '%s\n' main.cc hip_test_context.cc hip_test_features.cc | each compile hipTestMain
+echo Set.cpp | each compile kernels
 left_out=$root_of_tests/catch/hipTestMain/config/config_amd_linux
 for unit in $units; do
     folder=$root_of_tests/unit/$unit
@@ -100,8 +118,15 @@ for unit in $units; do
         run_in_debian env -C "$inside/catch/unit/$unit" "${compiler[@]}" --cuda-device-only --no-gpu-bundle-output $includes \
             "$source" -o "${folder#"$debian"}/$module" 2> /dev/null || echo "unit/$unit/$source does not compile"
     done
-    (cd "$root_of_tests/catch/unit/$unit" && { grep -l TEST_CASE -- *.cc || true; }) | sed 's/\.cc$//' | each program "$unit"
-    for name in $(cd "$folder" && find . -maxdepth 1 -type f -perm -u+x -printf '%f\n' | sort); do
+    sed -nE 's/^ *add_executable\(([[:alnum:]_]+) EXCLUDE_FROM_ALL ([[:alnum:]_]+\.cc)\).*/\1 \2/p' \
+        "$root_of_tests/catch/unit/$unit/CMakeLists.txt" | each started_program "$unit"
+    # Headers and settings that cases read.
+    (cd "$root_of_tests/catch/unit/$unit" && find . -name '*.h' -o -name '*.json') |
+        (cd "$root_of_tests/catch/unit/$unit" && xargs -r cp --parents -t "$folder")
+    names=$(cd "$root_of_tests/catch/unit/$unit" && { grep -l TEST_CASE -- *.cc || true; } | sed 's/\.cc$//')
+    [ -z "$names" ] || each program "$unit" <<< "$names"
+    for name in $names; do
+        [ -x "$folder/$name" ] || continue
         run_in_debian "${folder#"$debian"}/$name" --list-test-names-only 2> /dev/null | sed -n "s|^\([A-Za-z].*\)|$unit $name \1|p" || true
     done > "$work/listed"
     while read -r line; do
