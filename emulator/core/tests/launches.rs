@@ -95,6 +95,16 @@ fn run_within(
     limits: Limits,
     seed: u64,
 ) -> Result<(Vec<u32>, u64), LaunchError> {
+    run_grid(gpu, text, limits, seed, [WORKGROUPS, 1, 1])
+}
+
+fn run_grid(
+    gpu: Gpu,
+    text: &str,
+    limits: Limits,
+    seed: u64,
+    grid: [u32; 3],
+) -> Result<(Vec<u32>, u64), LaunchError> {
     let object = ferrowave_kernel_build::assemble(gpu, text).expect("LLVM assembles the test");
     let memory = Arc::new(DeviceMemory::new(1 << 28));
     let program = Program::load(&object, gpu, &memory, SimdLevel::detect()).expect("it loads");
@@ -105,7 +115,7 @@ fn run_within(
         .expect("room");
     let used = memory.used_bytes();
     let config = LaunchConfig {
-        grid: [WORKGROUPS, 1, 1],
+        grid,
         block: [THREADS, 1, 1],
         dynamic_lds_bytes: 0,
         kernarg: &out.to_le_bytes(),
@@ -272,6 +282,25 @@ fn launches_that_do_not_end_are_given_up() {
             message.contains(part) || message.contains(&first),
             "{message}"
         );
+    }
+}
+
+/// As many as a dispatch packet has bits for. Few of them run.
+#[test]
+fn a_grid_may_have_four_billion_workgroups_along_each_axis() {
+    let text = program(Gpu::Gfx90a, "", "", 0, false);
+    let limits = Limits {
+        instructions: Some(1000),
+        ..Limits::NONE
+    };
+    for axis in 0..3 {
+        let mut grid = [1; 3];
+        grid[axis] = u32::MAX;
+        let error = run_grid(Gpu::Gfx90a, &text, limits, 0, grid).unwrap_err();
+        let LaunchError::Limit(report) = &error else {
+            panic!("{error}");
+        };
+        assert_eq!(report.workgroups, u64::from(u32::MAX));
     }
 }
 

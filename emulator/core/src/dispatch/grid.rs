@@ -75,8 +75,8 @@ pub struct LaunchSummary {
     pub waves: u64,
 }
 
-/// Maximum workgroups in one dimension (HIP's limit for x; real devices allow fewer for y and z).
-const MAX_GRID: u32 = i32::MAX as u32;
+/// Maximum workgroups in one dimension: a dispatch packet has 32 bits for the work-items.
+const MAX_GRID: u32 = u32::MAX;
 /// Maximum workgroups of a cooperative launch: ROCm's grid barrier counts them in sixteen bits.
 const MAX_COOPERATIVE: u64 = 0xffff;
 
