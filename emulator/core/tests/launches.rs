@@ -11,7 +11,7 @@ use ferrowave_emulator::dispatch::{
 use ferrowave_emulator::exec::SimdLevel;
 use ferrowave_emulator::memory::{AllocationKind, DeviceMemory};
 use ferrowave_emulator::program::Program;
-use ferrowave_gpu::{Family, Gpu, GpuLimits};
+use ferrowave_gpu::{Family, Gpu, GpuLimits, Product};
 
 /// A kernel `k(out: *mut u32)` with this body. `user` are directives for the descriptor.
 fn program(gpu: Gpu, body: &str, user: &str, private_bytes: u32, dynamic: bool) -> String {
@@ -334,6 +334,39 @@ fn launches_end_with_their_time() {
         ..Limits::NONE
     };
     run_within(Gpu::Gfx90a, &ends, long, 0).expect("it ends in time");
+}
+
+/// Both count from the same time, so that they differ by their rates.
+#[test]
+fn the_core_clock_has_the_rate_that_programs_are_told() {
+    for (gpu, product) in [
+        (Gpu::Gfx908, Product::Mi100),
+        (Gpu::Gfx90a, Product::Mi210),
+        (Gpu::Gfx942, Product::Mi300x),
+        (Gpu::Gfx950, Product::Mi355x),
+    ] {
+        let mhz = f64::from(product.specifications().clock_mhz);
+        let [core, constant] =
+            [("s_memtime", mhz), ("s_memrealtime", 100.0)].map(|(clock, mhz)| {
+                let body = format!(
+                    "
+  v_and_b32_e32 v0, 0x3ff, v0
+  {clock} s[8:9]
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32_e32 v4, s9
+{}",
+                    store(0, 2)
+                );
+                let text = program(gpu, &body, "", 0, false);
+                let upper_half = run(gpu, &text, None).expect("it runs")[0];
+                f64::from(upper_half) * 2_f64.powi(32) / (1e6 * mhz)
+            });
+        // The upper half of the slower one counts steps of 43 s.
+        assert!(
+            (core - constant).abs() < 300.0,
+            "{gpu}: {core} s, {constant} s"
+        );
+    }
 }
 
 /// A kernel reads its own allocation in the way of Linux's trap handler for these GPUs.

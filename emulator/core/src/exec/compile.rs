@@ -366,7 +366,7 @@ impl<const C: usize> Compiler<'_, C> {
             Run::PseudoScalar(op) => pseudo_scalar::handler(b, op),
             Run::PackedEights(op) => packed::eights(b, op),
 
-            Run::ScalarMemory(op) => scalar_memory::handler(b, op),
+            Run::ScalarMemory(op) => scalar_memory::handler(b, gpu, op),
             Run::GlobalLoad(op) => with(transfer::load(op, i.keeps(), Global(b))),
             Run::GlobalByLane(op) => global::by_lane(b, op),
             Run::GlobalTranspose(op) => global_transpose::handler(narrow()?, op),

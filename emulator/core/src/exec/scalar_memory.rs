@@ -8,10 +8,11 @@ use super::{
     lanes::Binder,
     operation::{Flow, Handler, Operation, SourceKind},
 };
+use ferrowave_gpu::{Gpu, Product, Specifications};
 use ferrowave_isa::{Instruction, run::ScalarMemory};
 
 /// The handler of a scalar memory operation.
-pub(super) fn handler<const C: usize>(b: Binder<C>, op: ScalarMemory) -> Handler {
+pub(super) fn handler<const C: usize>(b: Binder<C>, gpu: Gpu, op: ScalarMemory) -> Handler {
     match op {
         ScalarMemory::s_load_dword => b.bind(load::<1, C>),
         ScalarMemory::s_load_dwordx2 => b.bind(load::<2, C>),
@@ -45,19 +46,30 @@ pub(super) fn handler<const C: usize>(b: Binder<C>, op: ScalarMemory) -> Handler
         ScalarMemory::s_scratch_store_dword => b.bind(scratch_store::<1, C>),
         ScalarMemory::s_scratch_store_dwordx2 => b.bind(scratch_store::<2, C>),
         ScalarMemory::s_scratch_store_dwordx4 => b.bind(scratch_store::<4, C>),
-        // Units: 100 MHz for the real-time counter, nanoseconds for the core's.
-        ScalarMemory::s_memrealtime => b.bind(time::<10, C>),
-        ScalarMemory::s_memtime => b.bind(time::<1, C>),
+        ScalarMemory::s_memrealtime => b.bind(time::<100, C>),
+        // Only CDNA has it. All products of one of its GPUs have the same clock.
+        ScalarMemory::s_memtime => match gpu {
+            Gpu::Gfx908 => b.bind(time::<{ mhz(Product::Mi100) }, C>),
+            Gpu::Gfx90a => b.bind(time::<{ mhz(Product::Mi210) }, C>),
+            Gpu::Gfx942 => b.bind(time::<{ mhz(Product::Mi300x) }, C>),
+            _ => b.bind(time::<{ mhz(Product::Mi355x) }, C>),
+        },
     }
 }
 
-/// The host's clock as a counter, in units of `UNIT` nanoseconds.
-fn time<const UNIT: u64, const C: usize>(
+/// The engine clock that HIP reports for a product, so that programs can tell time by both.
+const fn mhz(product: Product) -> u64 {
+    Specifications::of(product).clock_mhz as u64
+}
+
+/// The host's clock as a counter at `MHZ`.
+fn time<const MHZ: u64, const C: usize>(
     w: &mut Wave<C>,
     _: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {
-    w.set_scalar_pair(o.dst, nanoseconds() / UNIT);
+    let now = nanoseconds();
+    w.set_scalar_pair(o.dst, now / 1000 * MHZ + now % 1000 * MHZ / 1000);
     Flow::Next
 }
 
