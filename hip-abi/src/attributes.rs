@@ -67,6 +67,8 @@ impl hipDeviceAttribute_t {
     pub const hipDeviceAttributeMaxGridDimY: Self = Self(30);
     /// Maximum grid size along z, in workgroups.
     pub const hipDeviceAttributeMaxGridDimZ: Self = Self(31);
+    /// Maximum width of 1D surfaces.
+    pub const hipDeviceAttributeMaxSurface1D: Self = Self(32);
     /// Maximum number of work-items per workgroup.
     pub const hipDeviceAttributeMaxThreadsPerBlock: Self = Self(56);
     /// Maximum number of work-items per compute unit.
@@ -91,6 +93,8 @@ impl hipDeviceAttribute_t {
     pub const hipDeviceAttributePciDeviceId: Self = Self(68);
     /// PCI domain number.
     pub const hipDeviceAttributePciDomainId: Self = Self(69);
+    /// The largest part of the L2 cache that may be set aside, in bytes.
+    pub const hipDeviceAttributePersistingL2CacheMaxSize: Self = Self(70);
     /// Number of 32-bit registers per workgroup.
     pub const hipDeviceAttributeMaxRegistersPerBlock: Self = Self(71);
     /// Number of 32-bit registers per compute unit.
@@ -125,6 +129,8 @@ impl hipDeviceAttribute_t {
     pub const hipDeviceAttributeTexturePitchAlignment: Self = Self(82);
     /// Size of constant memory, in bytes.
     pub const hipDeviceAttributeTotalConstantMemory: Self = Self(83);
+    /// Size of the memory, in bytes.
+    pub const hipDeviceAttributeTotalGlobalMem: Self = Self(84);
     /// Whether host and device share one address space.
     pub const hipDeviceAttributeUnifiedAddressing: Self = Self(85);
     /// Wave size, in work-items.
@@ -141,6 +147,14 @@ impl hipDeviceAttribute_t {
     pub const hipDeviceAttributeClockInstructionRate: Self = Self(10000);
     /// LDS per compute unit, in bytes.
     pub const hipDeviceAttributeMaxSharedMemoryPerMultiprocessor: Self = Self(10002);
+    /// Whether the kernels of a cooperative launch on several devices may differ.
+    pub const hipDeviceAttributeCooperativeMultiDeviceUnmatchedFunc: Self = Self(10007);
+    /// Whether their grids may differ.
+    pub const hipDeviceAttributeCooperativeMultiDeviceUnmatchedGridDim: Self = Self(10008);
+    /// Whether their workgroups may differ.
+    pub const hipDeviceAttributeCooperativeMultiDeviceUnmatchedBlockDim: Self = Self(10009);
+    /// Whether their dynamic LDS may differ.
+    pub const hipDeviceAttributeCooperativeMultiDeviceUnmatchedSharedMem: Self = Self(10010);
     /// Whether the host can access all device memory (large BAR).
     pub const hipDeviceAttributeIsLargeBar: Self = Self(10011);
     /// Revision of the chip.

@@ -239,6 +239,18 @@ fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<
         Attribute::hipDeviceAttributeConcurrentManagedAccess => p.concurrentManagedAccess,
         Attribute::hipDeviceAttributeCooperativeLaunch => p.cooperativeLaunch,
         Attribute::hipDeviceAttributeCooperativeMultiDeviceLaunch => p.cooperativeMultiDeviceLaunch,
+        Attribute::hipDeviceAttributeCooperativeMultiDeviceUnmatchedFunc => {
+            p.cooperativeMultiDeviceUnmatchedFunc
+        }
+        Attribute::hipDeviceAttributeCooperativeMultiDeviceUnmatchedGridDim => {
+            p.cooperativeMultiDeviceUnmatchedGridDim
+        }
+        Attribute::hipDeviceAttributeCooperativeMultiDeviceUnmatchedBlockDim => {
+            p.cooperativeMultiDeviceUnmatchedBlockDim
+        }
+        Attribute::hipDeviceAttributeCooperativeMultiDeviceUnmatchedSharedMem => {
+            p.cooperativeMultiDeviceUnmatchedSharedMem
+        }
         Attribute::hipDeviceAttributeDeviceOverlap => p.deviceOverlap,
         Attribute::hipDeviceAttributeDirectManagedMemAccessFromHost => {
             p.directManagedMemAccessFromHost
@@ -274,6 +286,7 @@ fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<
         Attribute::hipDeviceAttributePciBusId => p.pciBusID,
         Attribute::hipDeviceAttributePciDeviceId => p.pciDeviceID,
         Attribute::hipDeviceAttributePciDomainId => p.pciDomainID,
+        Attribute::hipDeviceAttributePersistingL2CacheMaxSize => p.persistingL2CacheMaxSize,
         Attribute::hipDeviceAttributeMaxRegistersPerBlock => p.regsPerBlock,
         Attribute::hipDeviceAttributeMaxRegistersPerMultiprocessor => p.regsPerMultiprocessor,
         Attribute::hipDeviceAttributeReservedSharedMemPerBlock => size(p.reservedSharedMemPerBlock),
@@ -286,6 +299,7 @@ fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<
         Attribute::hipDeviceAttributeTextureAlignment => size(p.textureAlignment),
         Attribute::hipDeviceAttributeTexturePitchAlignment => size(p.texturePitchAlignment),
         Attribute::hipDeviceAttributeTotalConstantMemory => size(p.totalConstMem),
+        Attribute::hipDeviceAttributeTotalGlobalMem => size(p.totalGlobalMem),
         Attribute::hipDeviceAttributeUnifiedAddressing => p.unifiedAddressing,
         Attribute::hipDeviceAttributeWarpSize => p.warpSize,
         Attribute::hipDeviceAttributeMemoryPoolsSupported => p.memoryPoolsSupported,
@@ -315,7 +329,8 @@ fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<
         Attribute::hipDeviceAttributeMaxTexture3DWidth => p.maxTexture3D[0],
         Attribute::hipDeviceAttributeMaxTexture3DHeight => p.maxTexture3D[1],
         Attribute::hipDeviceAttributeMaxTexture3DDepth => p.maxTexture3D[2],
-        // Attributes of surfaces, which CLR does not answer, and CUDA's own.
+        Attribute::hipDeviceAttributeMaxSurface1D => p.maxSurface1D,
+        // Attributes of other surfaces, which CLR does not answer, and CUDA's own.
         Attribute(0..=LAST_ATTRIBUTE | FIRST_AMD_ATTRIBUTE..=LAST_AMD_ATTRIBUTE) => 0,
         _ => return None,
     })

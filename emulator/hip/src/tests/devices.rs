@@ -81,6 +81,23 @@ fn a_device_says_what_it_is_in_every_way_alike() {
                 hipDeviceAttribute_t::hipDeviceAttributeMemoryPoolSupportedHandleTypes,
                 1,
             ),
+            // Kernels, grids, workgroups and LDS of a launch on several devices.
+            (hipDeviceAttribute_t(10_007), 1),
+            (hipDeviceAttribute_t(10_008), 1),
+            (hipDeviceAttribute_t(10_009), 1),
+            (hipDeviceAttribute_t(10_010), 1),
+            (
+                hipDeviceAttribute_t::hipDeviceAttributePersistingL2CacheMaxSize,
+                now.persistingL2CacheMaxSize,
+            ),
+            (
+                hipDeviceAttribute_t::hipDeviceAttributeTotalGlobalMem,
+                i32::MAX,
+            ),
+            (
+                hipDeviceAttribute_t::hipDeviceAttributeMaxSurface1D,
+                now.maxSurface1D,
+            ),
             // The width of a texture.
             (hipDeviceAttribute_t(40), 0),
             (hipDeviceAttribute_t(10_020), 0),
