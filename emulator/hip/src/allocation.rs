@@ -291,7 +291,6 @@ pub(super) unsafe fn hipMallocFromPoolAsync(
 
 /// Allocates from a pool, in a stream; null for 0 bytes.
 fn from_pool(pool: &Pool, bytes: usize, stream: &StreamRef) -> Result<*mut c_void, Failure> {
-    pool.has_room(bytes)?;
     if capture::is_captured(stream) {
         if bytes == 0 {
             return Ok(ptr::null_mut());
@@ -309,7 +308,7 @@ fn from_pool(pool: &Pool, bytes: usize, stream: &StreamRef) -> Result<*mut c_voi
         device.allocations.keep(base, by, 0);
         return Ok(ptr::with_exposed_provenance_mut(base as usize));
     }
-    pool.make_room(bytes);
+    pool.has_room(bytes)?;
     device.allocate(bytes, by.clone(), 0).or_else(|failure| {
         // What the pool keeps may be what lacks.
         memory.trim(0);

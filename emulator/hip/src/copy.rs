@@ -28,9 +28,12 @@ fn address(pointer: *const c_void) -> u64 {
     pointer.expose_provenance() as u64
 }
 
-/// Waits for the stream's work, then copies. If that work failed, nothing is copied.
+/// Waits for the stream's work, then copies. If that work failed, nothing is copied. Copies within a device do not wait.
 pub(super) fn now(stream: &StreamRef, transfer: &Transfer) -> Result<(), Failure> {
     capture::refuse_synchronous()?;
+    if transfer.is_within_device()? {
+        return stream.submit(Operation::Transfer(transfer.clone()));
+    }
     stream.finish()?;
     transfer.run()
 }
@@ -286,7 +289,8 @@ unsafe fn from_2d(parameters: *const hip_Memcpy2D) -> Result<Transfer, Failure> 
         height: p.Height,
         depth: 1,
     };
-    between(&to, &from, extent)
+    // The driver's functions have no code for pitches (`ihipMemcpyParam3D` in CLR's `hip_memory.cpp`).
+    between(&to, &from, extent).map_err(Failure::without_pitch)
 }
 
 /// The copy that a struct describes.
@@ -460,6 +464,15 @@ pub(super) fn to_driver_3d(transfer: &Transfer) -> HIP_MEMCPY3D {
     }
 }
 
+/// As [`from_driver_3d`], which nodes of graphs use, with the codes of [`from_2d`].
+///
+/// # Safety
+/// The pointer is null, or points to a valid struct.
+unsafe fn driver_3d(parameters: *const HIP_MEMCPY3D) -> Result<Transfer, Failure> {
+    // SAFETY: the caller upholds the same contract.
+    unsafe { from_driver_3d(parameters) }.map_err(Failure::without_pitch)
+}
+
 /// Copies described by a struct, each with its asynchronous form.
 macro_rules! described {
     ($($name:ident, $in_stream:ident: $type:ty, $from:ident;)*) => {$(
@@ -479,7 +492,7 @@ macro_rules! described {
 described! {
     hipMemcpyParam2D, hipMemcpyParam2DAsync: hip_Memcpy2D, from_2d;
     hipMemcpy3D, hipMemcpy3DAsync: hipMemcpy3DParms, from_3d;
-    hipDrvMemcpy3D, hipDrvMemcpy3DAsync: HIP_MEMCPY3D, from_driver_3d;
+    hipDrvMemcpy3D, hipDrvMemcpy3DAsync: HIP_MEMCPY3D, driver_3d;
 }
 
 pub(super) unsafe fn hipDrvMemcpy2DUnaligned(

@@ -36,6 +36,14 @@ impl Failure {
         Failure { code, ..self }
     }
 
+    /// The failure of a function that has no code of its own for pitches.
+    pub(super) fn without_pitch(self) -> Self {
+        match self.code {
+            hipError_t::hipErrorInvalidPitchValue => self.coded(hipError_t::hipErrorInvalidValue),
+            _ => self,
+        }
+    }
+
     pub(super) fn handle(what: &str, handle: usize) -> Self {
         Self::new(
             hipError_t::hipErrorInvalidHandle,

@@ -13,7 +13,6 @@ use super::{
         stream::{default_stream, stream},
         transfer::{Extent, Fill, Side},
     },
-    runtime::allocations::MadeBy,
 };
 
 /// A memset of rows of elements.
@@ -45,10 +44,7 @@ fn returns_at_once(fill: &Fill) -> Result<bool, Failure> {
         return Ok(false);
     };
     let made = device.allocations.get(address);
-    Ok(made.is_some_and(|made| {
-        let on_host = made.by.is_managed() || matches!(made.by, MadeBy::Host | MadeBy::Registered);
-        !on_host && !made.waits && !made.by.is_fine_grained(made.flags)
-    }))
+    Ok(made.is_some_and(|made| made.is_device_memory() && !made.waits))
 }
 
 /// Submits a memset to the default stream.

@@ -14,7 +14,10 @@ use ferrowave_hip_abi::{
 use super::{
     error::{Failure, out, read},
     list::list,
-    objects::owner::{AddressOwner, owner_of},
+    objects::{
+        array::ARRAYS,
+        owner::{AddressOwner, owner_of},
+    },
     runtime::{
         Device,
         allocations::{Made, MadeBy},
@@ -215,6 +218,13 @@ fn nothing(attribute: Attribute) -> Answer {
     }
 }
 
+/// The memory type of an array, whose handle may be asked about like an address.
+fn of_array(attribute: Attribute, address: hipDeviceptr_t) -> Option<Answer> {
+    let is_type = attribute == Attribute::HIP_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    let is_array = is_type && ARRAYS.get(address.addr()).is_some();
+    is_array.then_some(Answer::Unsigned(hipMemoryType::hipMemoryTypeArray.0))
+}
+
 pub(super) unsafe fn hipPointerGetAttribute(
     data: *mut c_void,
     attribute: Attribute,
@@ -223,7 +233,10 @@ pub(super) unsafe fn hipPointerGetAttribute(
     if data.is_null() {
         return Err(Failure::value("data is null"));
     }
-    let answer = answer(&owned(address)?, attribute, address)?;
+    let answer = match of_array(attribute, address) {
+        Some(answer) => answer,
+        None => answer(&owned(address)?, attribute, address)?,
+    };
     // SAFETY: the caller upholds HIP's contract.
     unsafe { answer.write(data) }
 }
@@ -285,7 +298,7 @@ pub(super) unsafe fn hipDrvPointerGetAttributes(
             .as_ref()
             .map(|owner| answer(owner, attribute, address));
         // As in CLR, what has no answer is 0, and no error.
-        let answer = found.and_then(Result::ok);
+        let answer = of_array(attribute, address).or(found.and_then(Result::ok));
         // SAFETY: the caller upholds HIP's contract.
         unsafe { answer.unwrap_or_else(|| nothing(attribute)).write(place) }?;
     }

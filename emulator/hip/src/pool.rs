@@ -29,7 +29,7 @@ pub(super) struct Pool {
     pub(super) device: Arc<Device>,
     /// Its memory, and the attributes that the program can set.
     pub(super) memory: Arc<PoolMemory>,
-    /// The most bytes that may be in use; 0 for no limit.
+    /// The most bytes that it may take from its device; 0 for no limit.
     most: usize,
     /// How processes share it.
     pub(super) handle_type: HandleType,
@@ -111,27 +111,20 @@ impl Pool {
         ptr::without_provenance_mut(POOLS.insert(Arc::new(self)))
     }
 
-    /// Checks that `bytes` more may be in use.
+    /// Checks that the pool may take `bytes` more from its device. What it has had counts, even if it was released
+    /// (`max_total_size_` in CLR's `hip_mempool_impl.cpp`).
     pub(super) fn has_room(&self, bytes: usize) -> Result<(), Failure> {
-        let used = self.memory.used.now();
-        if self.most != 0 && used.saturating_add(bytes as u64) > self.most as u64 {
+        let had = self.memory.reserved.high();
+        if self.most != 0 && had.saturating_add(bytes as u64) > self.most as u64 {
             return Err(Failure::new(
                 hipError_t::hipErrorOutOfMemory,
                 format_args!(
-                    "{bytes} bytes asked for, {used} of the pool's {} are in use",
+                    "{bytes} bytes asked for, {had} of the pool's {} are in use, or were",
                     self.most
                 ),
             ));
         }
         Ok(())
-    }
-
-    /// Releases what is kept beyond the pool's limit if `bytes` more are in use.
-    pub(super) fn make_room(&self, bytes: usize) {
-        if self.most != 0 {
-            let used = self.memory.used.now().saturating_add(bytes as u64);
-            self.memory.trim((self.most as u64).saturating_sub(used));
-        }
     }
 
     /// The setting of an attribute, if it can be set.

@@ -23,7 +23,7 @@ use crate::{
         operation::{Operation, Work as _},
         plan::Plan,
         stream::stream,
-        transfer::Transfer,
+        transfer::{Fill, Transfer},
     },
     task::Task,
 };
@@ -276,6 +276,30 @@ fn replace_copy(node: &mut Node, transfer: Transfer) -> Result<(), Failure> {
     nodes::replace(node, Operation::Transfer(transfer))
 }
 
+/// Replaces the memset of a step. One of several rows has the old one's size (`GraphMemsetNode::SetParamsInternal` in CLR's
+/// `hip_graph_internal.hpp`).
+fn replace_fill(node: &mut Node, fill: Fill) -> Result<(), Failure> {
+    let size = |fill: &Fill| {
+        let (_, extent, _, element_bytes) = fill.parts();
+        [
+            extent.width.saturating_mul(element_bytes),
+            extent.height,
+            extent.depth,
+        ]
+    };
+    if let Operation::Fill(old) = &node.operation
+        && size(&fill)[1] > 1
+        && size(&fill) != size(old)
+    {
+        return Err(Failure::value(format_args!(
+            "the memset of {:?} bytes, rows and layers cannot become one of {:?}",
+            size(old),
+            size(&fill)
+        )));
+    }
+    nodes::replace(node, Operation::Fill(fill))
+}
+
 /// Functions that replace a step's operation by one made from their other arguments.
 macro_rules! sets {
     ($($name:ident($($argument:ident: $type:ty),*) = $operation:expr;)*) => {$(
@@ -289,6 +313,7 @@ macro_rules! sets {
             let operation = unsafe { $operation }?;
             executable.change(node, |node, _| match operation {
                 Operation::Transfer(transfer) => replace_copy(node, transfer),
+                Operation::Fill(fill) => replace_fill(node, fill),
                 operation => nodes::replace(node, operation),
             })
         }

@@ -114,6 +114,10 @@ impl Array {
         if !exists {
             return Err(failure(&description, "does not exist"));
         }
+        let mut sizes = [width, height, depth].into_iter().zip(Image::LIMITS);
+        if sizes.any(|(size, limit)| size > limit as usize) {
+            return Err(failure(&description, "is larger than images can be"));
+        }
         let alignment = Image::row_alignment(device.row.gpu) as usize;
         let row_bytes = width.checked_mul(element_bytes);
         let row_bytes = row_bytes.and_then(|bytes| bytes.checked_next_multiple_of(alignment));

@@ -8,7 +8,7 @@ use super::owner::{AddressOwner, owner_of};
 use crate::{
     error::{Failure, present},
     list::has_room,
-    runtime::Runtime,
+    runtime::{Runtime, allocations::MadeBy},
 };
 
 /// Size of the pieces copied between devices, in bytes.
@@ -181,6 +181,32 @@ impl Transfer {
         self.pageable
     }
 
+    /// Whether both sides are device memory of one device, so that the host does not wait for the copy, unless the program has
+    /// asked for that for both (`ihipMemcpy` and `ihipMemcpyParam3D` in CLR's `hip_memory.cpp`).
+    pub(crate) fn is_within_device(&self) -> Result<bool, Failure> {
+        let has_rows = self.extent.height > 1 || self.extent.depth > 1;
+        if has_rows && self.kind != hipMemcpyKind::hipMemcpyDeviceToDevice {
+            return Ok(false);
+        }
+        let side = |side: Side| {
+            let AddressOwner::Device(device, _) = owner_of(side.address)? else {
+                return Ok(None);
+            };
+            let info = device.memory.find(side.address);
+            let made = info.and_then(|info| device.allocations.get(info.base));
+            let waits = made.as_ref().is_some_and(|made| made.waits);
+            let is_device = made
+                .is_none_or(|made| made.is_device_memory() && !matches!(made.by, MadeBy::Array));
+            Ok::<_, Failure>(is_device.then_some((device, waits)))
+        };
+        Ok(match (side(self.to)?, side(self.from)?) {
+            (Some((to, to_waits)), Some((from, from_waits))) => {
+                Arc::ptr_eq(&to, &from) && !(to_waits && from_waits)
+            }
+            _ => false,
+        })
+    }
+
     /// Creates a copy and checks that its sides are in the memory that `kind` states.
     pub(crate) fn new(
         to: Side,
@@ -228,20 +254,19 @@ impl Transfer {
     /// # Safety
     /// If the source is not in device memory, it can be read.
     pub(crate) unsafe fn stage(&mut self) -> bool {
-        let Extent {
-            width,
-            height,
-            depth,
-        } = self.extent;
-        if !self.pageable || width == 0 {
+        let bytes = self.extent.count();
+        if !self.pageable || bytes == 0 {
             return false;
         }
         let to_device = matches!(owner_of(self.to.address), Ok(AddressOwner::Device(..)));
-        if to_device && height == 1 && depth == 1 && width <= STAGED_BYTES {
-            let from = ptr::with_exposed_provenance::<u8>(self.from.address as usize);
-            // SAFETY: the caller guarantees that it can be read.
-            let bytes = unsafe { slice::from_raw_parts(from, width) }.to_vec();
-            self.taken = Some(Arc::new(bytes));
+        if to_device && bytes <= STAGED_BYTES {
+            let mut taken = Vec::with_capacity(bytes);
+            for row in self.from.rows(self.extent) {
+                let row = ptr::with_exposed_provenance::<u8>(row as usize);
+                // SAFETY: the caller guarantees that it can be read.
+                taken.extend(unsafe { slice::from_raw_parts(row, self.extent.width) });
+            }
+            self.taken = Some(Arc::new(taken));
             return false;
         }
         true
@@ -263,7 +288,9 @@ impl Transfer {
         let [to_device, from_device] = self.on_device;
         let target = device(self.to.address, to_device)?;
         if let (Some(bytes), Some(target)) = (&self.taken, &target) {
-            target.memory.write(self.to.address, bytes)?;
+            for (to, row) in self.to.rows(self.extent).zip(bytes.chunks(width)) {
+                target.memory.write(to, row)?;
+            }
             return Ok(());
         }
         let source = device(self.from.address, from_device)?;
@@ -362,7 +389,8 @@ impl Fill {
                 extent.width, to.address
             ))
         })?;
-        to.check(Extent { width, ..extent }, true, "fill's target")?;
+        to.check(Extent { width, ..extent }, true, "fill's target")
+            .map_err(Failure::without_pitch)?;
         Ok(fill)
     }
 

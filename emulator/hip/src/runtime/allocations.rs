@@ -19,8 +19,16 @@ pub(crate) struct Made {
     pub(crate) flags: c_uint,
     /// A unique number.
     pub(crate) id: u64,
-    /// Whether memsets of it wait (`HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS`).
+    /// Whether memsets of it and copies within it wait (`HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS`).
     pub(crate) waits: bool,
+}
+
+impl Made {
+    /// Whether CLR takes it for device memory, not for the host's (`ihipMemset` and `ihipMemcpy` in `hip_memory.cpp`).
+    pub(crate) fn is_device_memory(&self) -> bool {
+        let on_host = self.by.is_managed() || matches!(self.by, MadeBy::Host | MadeBy::Registered);
+        !on_host && !self.by.is_fine_grained(self.flags)
+    }
 }
 
 /// The function that made an allocation.

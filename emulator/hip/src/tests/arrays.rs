@@ -51,6 +51,11 @@ fn arrays_say_what_they_are() {
             (5, 3, 3, 2)
         );
         assert_eq!(result(|of| hipGetChannelDesc(of, two)).y, 32);
+        let kind = result(|kind: *mut c_uint| {
+            let attribute = hipPointer_attribute::HIP_POINTER_ATTRIBUTE_MEMORY_TYPE;
+            hipPointerGetAttribute(kind.cast(), attribute, two.cast())
+        });
+        assert_eq!(kind, hipMemoryType::hipMemoryTypeArray.0);
 
         let half = HIP_ARRAY_DESCRIPTOR {
             Width: 7,
@@ -98,13 +103,10 @@ fn arrays_say_what_they_are() {
         wrong(&words(1), 0, 4, 0, "0 × 4 × 0 elements does not exist");
         wrong(&words(1), 4, 0, hipArrayTextureGather, "cannot be gathered");
         wrong(&words(1), 4, 4, 4, "flags are 0x4");
-        wrong(
-            &words(4),
-            usize::MAX / 2,
-            4,
-            0,
-            "larger than an address space",
-        );
+        for size in [16385, usize::MAX / 2] {
+            wrong(&words(4), size, 4, 0, "larger than images can be");
+            wrong(&words(4), 4, size, 0, "larger than images can be");
+        }
         // Memory of an array is freed with it, and by nothing else.
         let before = result(|free| hipMemGetInfo(free, &mut 0));
         let large = array(4, [1024, 16, 4], 0);
@@ -220,6 +222,29 @@ fn rows_and_layers_go_where_they_belong() {
             ..hip_Memcpy2D::ZERO
         };
         fails(hipMemcpyParam2D(&described), INVALID, "array");
+        let narrow = hip_Memcpy2D {
+            srcMemoryType: hipMemoryType::hipMemoryTypeDevice,
+            srcDevice: data,
+            srcPitch: 7,
+            dstMemoryType: hipMemoryType::hipMemoryTypeHost,
+            dstHost: to,
+            WidthInBytes: 8,
+            Height: 2,
+            ..hip_Memcpy2D::ZERO
+        };
+        fails(hipMemcpyParam2D(&narrow), INVALID, "pitch is 7 bytes");
+        let narrow = HIP_MEMCPY3D {
+            srcMemoryType: narrow.srcMemoryType,
+            srcDevice: data,
+            dstMemoryType: narrow.dstMemoryType,
+            dstHost: to,
+            dstPitch: 7,
+            WidthInBytes: 8,
+            Height: 2,
+            Depth: 1,
+            ..HIP_MEMCPY3D::ZERO
+        };
+        fails(hipDrvMemcpy3D(&narrow), INVALID, "pitch is 7 bytes");
         for copied in [
             hipMemcpyAtoH(to, null, 0, 8),
             hipMemcpyAtoHAsync(to, null, 0, 8, ptr::null_mut()),

@@ -422,6 +422,18 @@ fn a_graph_is_built_looked_at_and_changed() {
             invalid,
             "no such parameters",
         );
+        let rows = hipMemsetParams {
+            height: 2,
+            pitch: 128,
+            width: 32,
+            ..fill(20)
+        };
+        let changed = hipGraphExecMemsetNodeSetParams(executable, memset, &rows);
+        fails(
+            changed,
+            invalid,
+            "[256, 1, 1] bytes, rows and layers cannot become",
+        );
         run(executable, stream, 1);
         assert_eq!(host, [24; 64]);
         succeeds(hipGraphNodeSetEnabled(executable, kernel, 0));

@@ -358,11 +358,11 @@ fn device_memory_is_coarse_grained_unless_flags_say_otherwise() {
 }
 
 #[test]
-fn memsets_of_device_memory_do_not_wait_unless_asked() {
+fn memsets_and_copies_of_device_memory_do_not_wait_unless_asked() {
     let _device = TestDevice::new(Gpu::Gfx942);
     // SAFETY: the pointers are valid, and the gate stays open to the end.
     unsafe {
-        let data = buffer(&[0; 64]);
+        let (data, copies) = (buffer(&[0; 64]), buffer(&[0; 64]));
         let gate: *mut c_void = result(|address| hipHostMalloc(address, 4, hipHostMallocCoherent));
         let word = gate.cast::<u32>();
         word.write_volatile(0);
@@ -376,8 +376,14 @@ fn memsets_of_device_memory_do_not_wait_unless_asked() {
             !0,
         ));
         succeeds(hipMemset(data, 0x11, 256));
+        // Nor do copies within a device.
+        let within = hipMemcpyKind::hipMemcpyDeviceToDevice;
+        succeeds(hipMemcpy(copies, data, 128, within));
+        let rows = copies.byte_add(128);
+        succeeds(hipMemcpy2D(rows, 64, data, 64, 64, 2, within));
         word.write_volatile(1);
         assert_eq!(contents(data, 64), [0x1111_1111; 64]);
+        assert_eq!(contents(copies, 64), [0x1111_1111; 64]);
         let attribute = hipPointer_attribute::HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS;
         let waits = |inside| -> bool {
             result(|value: *mut bool| hipPointerGetAttribute(value.cast(), attribute, inside))

@@ -134,6 +134,8 @@ fn rows_and_layers_are_copied_and_filled_one_by_one() {
         let invalid = hipError_t::hipErrorInvalidPitchValue;
         let narrow = hipMemcpy2D(there, 9, rows.as_ptr().cast(), 10, 10, 6, to);
         fails(narrow, invalid, "pitch is 9 bytes");
+        let value = hipError_t::hipErrorInvalidValue;
+        fails(hipMemset2D(there, 9, 0, 10, 6), value, "pitch is 9 bytes");
         let beyond = hipMemcpy2D(there, pitch, rows.as_ptr().cast(), 10, 10, 7, to);
         fails(
             beyond,
@@ -205,7 +207,17 @@ fn pools_count_what_is_taken_from_them() {
         succeeds(take(600));
         let out = hipError_t::hipErrorOutOfMemory;
         fails(take(401), out, "600 of the pool's 1000 are in use");
-        succeeds(take(400));
+        let last: *mut c_void =
+            result(|address| hipMallocFromPoolAsync(address, 400, small, ptr::null_mut()));
+        // What a pool has had counts, even if it was released.
+        succeeds(hipFreeAsync(last, ptr::null_mut()));
+        succeeds(hipDeviceSynchronize());
+        succeeds(hipMemPoolTrimTo(small, 0));
+        fails(
+            take(400),
+            out,
+            "1000 of the pool's 1000 are in use, or were",
+        );
         let elsewhere = hipMemPoolProps {
             location: hipMemLocation {
                 id: 99,

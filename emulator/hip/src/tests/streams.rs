@@ -111,6 +111,29 @@ fn what_the_caller_may_change_is_read_before_a_copy_returns() {
         assert_eq!(back, 5);
         assert_eq!(word, 6);
     }
+    // The last two bytes of each of two rows.
+    let mut rows = [1_u8, 2, 3, 4, 5, 6];
+    let rows_there = buffer(&[0; 2]);
+    let gate = Gate::close(stream);
+    // SAFETY: the rows and the allocation are valid.
+    unsafe {
+        succeeds(hipMemcpy2DAsync(
+            rows_there,
+            4,
+            rows.as_ptr().add(1).cast(),
+            3,
+            2,
+            2,
+            hipMemcpyKind::hipMemcpyHostToDevice,
+            stream,
+        ));
+        rows = [0; 6];
+        assert_eq!(hipStreamQuery(stream), NOT_READY);
+        gate.open();
+        succeeds(hipStreamSynchronize(stream));
+    }
+    assert_eq!(contents(rows_there, 2), [0x0302, 0x0605]);
+    assert_eq!(rows, [0; 6]);
 }
 
 #[test]
