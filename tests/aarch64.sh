@@ -67,7 +67,7 @@ rustup --quiet target add aarch64-unknown-linux-gnu
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$work/bin/cc CC_aarch64_unknown_linux_gnu=$work/bin/cc
 # The kernels are compiled by the host, for GPUs of both families; the tests of `ferrowave tune` take those of gfx90a.
 export FERROWAVE_GPUS=gfx90a,gfx942,gfx1100
-test=(cargo test --no-fail-fast --target aarch64-unknown-linux-gnu --lib --bins --tests "${packages[@]}")
+test=(cargo test --no-fail-fast --target aarch64-unknown-linux-gnu --tests "${packages[@]}")
 "${test[@]}" --no-run
 if [ "$all" = yes ]; then
     blas=$foreign/usr/lib/aarch64-linux-gnu
