@@ -5,6 +5,8 @@ use crate::tile::lds::Barrier;
 use core::{
     arch::amdgpu::{self, s_barrier},
     intrinsics::gpu::gpu_launch_sized_workgroup_mem,
+    mem::transmute_copy,
+    simd::{u32x2, u32x4, u32x8},
     sync::atomic::{Ordering, compiler_fence},
 };
 
@@ -178,6 +180,59 @@ pub(crate) unsafe fn load_unit_to_lds(from: *const u8, to: *mut crate::tile::ope
         );
     }
     compiler_fence(Ordering::Acquire);
+}
+
+/// `ds_read_b64_tr_b8`, or for elements of 2 bytes `ds_read_b64_tr_b16`: each lane reads 8 bytes, 16 lanes together some rows of 16
+/// elements, one after the other, and each of them gets a column.
+///
+/// # Safety
+/// `SIZE` is 1 or 2, the bytes are in LDS, and all lanes of the wave are active. The compiler does not know when the result is
+/// there: the caller [waits](wait_for_lds), and then only uses what [`settled`] returns. The GPU is gfx950.
+#[inline(always)]
+pub(crate) unsafe fn read_transposed<const SIZE: usize>(from: *const u8) -> u32x2 {
+    // The LDS address is the lower half of the flat address.
+    let from = from as usize as u32;
+    let column;
+    // SAFETY: as the caller promises.
+    unsafe {
+        if SIZE == 1 {
+            core::arch::asm!(
+                "ds_read_b64_tr_b8 {column}, {from}",
+                column = out(vgpr64) column,
+                from = in(vgpr32) from,
+                options(nostack, readonly),
+            );
+        } else {
+            core::arch::asm!(
+                "ds_read_b64_tr_b16 {column}, {from}",
+                column = out(vgpr64) column,
+                from = in(vgpr32) from,
+                options(nostack, readonly),
+            );
+        }
+    }
+    column
+}
+
+/// The same value as if it had been computed here, if it is of one or two units.
+#[inline(always)]
+pub(crate) fn settled<T: Copy>(value: T) -> T {
+    /// An empty string of instructions that may change the value in a register.
+    macro_rules! settled {
+        ($bits:ty, $class:ident) => {{
+            // SAFETY: both have the same size, and nothing changes.
+            unsafe {
+                let mut bits: $bits = transmute_copy(&value);
+                core::arch::asm!("/* {0} */", inout($class) bits, options(nomem, nostack, preserves_flags));
+                transmute_copy(&bits)
+            }
+        }};
+    }
+    match size_of::<T>() {
+        16 => settled!(u32x4, vgpr128),
+        32 => settled!(u32x8, vgpr256),
+        _ => value,
+    }
 }
 
 /// Waits until at most `left` of the wave's loads from global memory are outstanding (`vmcnt`, six bits).

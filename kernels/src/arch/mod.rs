@@ -49,8 +49,8 @@ pub(crate) use ids::{
     largest_in_wave, readfirstlane, thread, thread_2d, thread_and_wave, workgroup,
 };
 pub(crate) use lds::{
-    Workgroup, barrier, interleave, interleave_store, launch_lds, sched_barrier,
-    sched_barrier_matrix, set_priority, wait_for_lds,
+    Workgroup, barrier, interleave, interleave_store, launch_lds, read_transposed, sched_barrier,
+    sched_barrier_matrix, set_priority, settled, wait_for_lds,
 };
 #[cfg(ferrowave_gpu = "gfx950")]
 pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};

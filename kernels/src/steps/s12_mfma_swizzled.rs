@@ -31,7 +31,7 @@
 //! instructions in f16 on gfx942. So LDS limits step 11, and in step 12 the matrix cores are the limit once they do
 //! not wait for loads from global memory, which the next steps achieve.
 
-use crate::tile::operand::{LOCAL_BITS, LdsLayout};
+use crate::tile::operand::{LOCAL_BITS, LdsLayout, UNIT_BYTES};
 
 /// The layout without bank conflicts: elements of `SIZE` bytes in rows of `UNITS` units, in an LDS of `BANKS` banks, where
 /// `READERS` lanes in sequence read the same unit of different rows.
@@ -46,6 +46,9 @@ pub(crate) struct Swizzled<
 impl<const SIZE: usize, const BANKS: usize, const READERS: usize, const UNITS: usize>
     Swizzled<SIZE, BANKS, READERS, UNITS>
 {
+    /// The bits of k that can differ in half of a wave whose reads transpose a tile.
+    const BITS_OF_K: &[u32] = if SIZE == 1 { &[0, 1, 2, 4] } else { &[0, 1, 3] };
+
     /// For each of the lowest bits of a position, the mask of the row bits that swizzle it.
     const MASKS: [u32; LOCAL_BITS as usize] = match (BANKS, SIZE, UNITS, READERS) {
         (32, 1, 4, 32) => [0b10_0100, 0b1_0010, 0b100_0000, 0],
@@ -80,6 +83,24 @@ impl<const SIZE: usize, const BANKS: usize, const READERS: usize, const UNITS: u
     for Swizzled<SIZE, BANKS, READERS, UNITS>
 {
     const ROW_UNITS: usize = UNITS;
+    const IS_READ_ACROSS: bool = BANKS == 64 && SIZE <= 2;
+
+    #[inline(always)]
+    fn position_across(rows: usize, k: u32, unit: u32) -> u32 {
+        let units = (rows * SIZE / UNIT_BYTES) as u32;
+        let width = units.ilog2();
+        let mut swizzle = 0;
+        // The lowest bits of the unit also differ in half of a wave.
+        let mut to = (READERS * SIZE / UNIT_BYTES).ilog2();
+        for &from in Self::BITS_OF_K {
+            // The other bits of k are among the lowest of the position already.
+            if from + width >= LOCAL_BITS && to < width.min(LOCAL_BITS) {
+                swizzle |= (k >> from & 1) << to;
+                to += 1;
+            }
+        }
+        (units * k + unit) ^ swizzle
+    }
 
     #[inline(always)]
     fn position(row: u32, unit: u32) -> u32 {
@@ -100,7 +121,7 @@ mod tests {
     use super::*;
     use crate::tile::{
         banks::{Access, degree},
-        operand::RowMajor,
+        operand::{RowMajor, transposing_read},
     };
     use std::collections::HashSet;
 
@@ -167,6 +188,52 @@ mod tests {
         // WMMA of RDNA 4, in waves of 32 lanes.
         check::<1, 32, 16, 4>(32);
         check::<2, 32, 16, 4>(32);
+    }
+
+    /// A tile of `rows` rows that stays across rows, on gfx950.
+    fn check_across<const SIZE: usize, const READERS: usize>(rows: usize) {
+        let position = |k, unit| Swizzled::<SIZE, 64, READERS>::position_across(rows, k, unit);
+        let (size, edge, per_unit) = (SIZE as u32, READERS as u32, 16 / SIZE as u32);
+        let (extent, units) = (128 / size, rows as u32 / per_unit);
+        let all: HashSet<u32> = (0..extent)
+            .flat_map(|k| (0..units).map(move |unit| position(k, unit)))
+            .collect();
+        assert_eq!(all.len() as u32, extent * units);
+        assert_eq!(all.into_iter().max(), Some(extent * units - 1));
+        // Reads of operands: block by block, half a unit after the other.
+        for first in (0..rows as u32).step_by(READERS) {
+            for half in 0..2 * 64 / edge {
+                let address = |lane: u32| {
+                    let (k, byte) = transposing_read(lane, size);
+                    let row = first + lane % edge / 16 * 16;
+                    let k = k + lane / edge * per_unit + half * (per_unit / 2);
+                    let unit = row / per_unit + byte / 16;
+                    (16 * position(k % extent, unit) + byte % 16) as usize
+                };
+                assert_eq!(
+                    degree(64, Access::Read(8), address),
+                    1,
+                    "read {rows} {half}"
+                );
+            }
+        }
+        for thread in (0..extent * units).step_by(64) {
+            let address = |lane| 16 * position((thread + lane) / units, (thread + lane) % units);
+            for banks in [32, 64] {
+                let address = |lane| address(lane) as usize;
+                assert_eq!(degree(banks, Access::Write(16), address), 1, "write {rows}");
+            }
+        }
+    }
+
+    #[test]
+    fn tiles_across_rows_are_read_and_written_without_bank_conflicts() {
+        for rows in [32, 64, 128, 256] {
+            check_across::<1, 32>(rows);
+            check_across::<2, 32>(rows);
+            check_across::<1, 16>(rows);
+            check_across::<2, 16>(rows);
+        }
     }
 
     /// WMMA's operands on RDNA 3: 16 rows, the same in both halves of a wave of 32 lanes, and two units of each.

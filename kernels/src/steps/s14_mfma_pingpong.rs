@@ -97,7 +97,7 @@ unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stage
                 arch::sched_barrier();
                 let first = gemm.operands(buffer, 0);
                 let last = gemm.operands(buffer, steps - 1);
-                multiply_in_turn(gemm, &first, (steps > 1).then_some(&last));
+                multiply_in_turn(gemm, first, (steps > 1).then_some(last));
             }
         }
         if half == 0 {
@@ -111,13 +111,13 @@ unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stage
 #[inline(always)]
 pub(super) fn multiply_in_turn<C: Config>(
     gemm: &mut BlockGemm<C>,
-    first: &Operands<C>,
-    second: Option<&Operands<C>>,
+    first: Operands<C>,
+    second: Option<Operands<C>>,
 ) {
     begin_turn();
-    gemm.multiply(first);
+    gemm.multiply(&gemm.settled(first));
     if let Some(second) = second {
-        gemm.multiply(second);
+        gemm.multiply(&gemm.settled(second));
     }
     end_turn();
 }

@@ -107,5 +107,5 @@ unsafe fn multiply_half<C: Config>(gemm: &mut BlockGemm<C>, stage: usize, half: 
         let second = (steps > 1).then(|| gemm.recomputed_operands(stage, half * steps + 1));
         (first, second)
     };
-    multiply_in_turn(gemm, &first, second.as_ref());
+    multiply_in_turn(gemm, first, second);
 }

@@ -99,7 +99,7 @@ pub(super) unsafe fn weave<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>
         gemm.store(&fetch, 0, first);
         let mut in_flight = [fetch.next(), fetch.next()];
         arch::Workgroup.wait();
-        let mut operands = gemm.operands(0, 0);
+        let mut operands = gemm.arrived(gemm.operands(0, 0));
         for _ in 0..stages / 2 {
             for buffer in 0..2 {
                 if two_steps {
@@ -113,10 +113,11 @@ pub(super) unsafe fn weave<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>
                     arch::sched_barrier();
                     arch::Workgroup.wait();
                     arch::sched_barrier();
-                    operands = gemm.operands(1 - buffer, 0);
-                    gemm.multiply(&second);
+                    let next = gemm.operands(1 - buffer, 0);
+                    gemm.multiply(&gemm.settled(second));
                     arch::interleave(m * n * C::Multiply::INSTRUCTIONS, reads);
                     arch::sched_barrier();
+                    operands = gemm.arrived(next);
                 } else {
                     gemm.store(&fetch, 1 - buffer, in_flight[buffer]);
                     in_flight[buffer] = fetch.next();
@@ -124,7 +125,7 @@ pub(super) unsafe fn weave<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>
                     arch::Workgroup.wait();
                     let next = gemm.operands(1 - buffer, 0);
                     gemm.multiply_rows(&operands, m / 2, m);
-                    operands = next;
+                    operands = gemm.arrived(next);
                 }
             }
         }
@@ -150,7 +151,7 @@ unsafe fn weave_small<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, sta
         gemm.store(&fetch, 0, first);
         let mut in_flight = [fetch.next(), fetch.next()];
         arch::Workgroup.wait();
-        let mut operands = gemm.operands(0, 0);
+        let mut operands = gemm.arrived(gemm.operands(0, 0));
         for _ in 0..stages / 2 {
             for buffer in 0..2 {
                 arch::sched_barrier();
@@ -170,7 +171,7 @@ unsafe fn weave_small<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, sta
                 gemm.multiply_rows(&operands, upper, m);
                 arch::interleave(products(m - upper), reads);
                 arch::sched_barrier();
-                operands = next;
+                operands = gemm.arrived(next);
             }
         }
         gemm.multiply_odd(stages);
@@ -197,7 +198,7 @@ unsafe fn weave_single<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, st
                 in_flight[buffer] = fetch.next();
                 for step in 0..BlockGemm::<C>::STEPS {
                     let operands = gemm.operands(buffer, step);
-                    gemm.multiply(&operands);
+                    gemm.multiply(&gemm.arrived(operands));
                 }
                 arch::Workgroup.wait();
             }

@@ -40,6 +40,16 @@ pub trait LdsLayout: Copy {
     /// positions. Only the lowest [`LOCAL_BITS`] bits are swizzled.
     fn position(row: u32, unit: u32) -> u32;
 
+    /// Whether the tile of an operand across rows can stay so in LDS, since reads transpose it.
+    const IS_READ_ACROSS: bool = false;
+
+    /// The position of unit `unit` of all rows at `k`, in a tile of `rows` rows that stays across rows. Linear as
+    /// [`position`](Self::position).
+    fn position_across(rows: usize, k: u32, unit: u32) -> u32 {
+        let _ = rows;
+        Self::position(k, unit)
+    }
+
     /// Row and unit at a position.
     #[inline(always)]
     fn at(position: u32) -> (u32, u32) {
@@ -87,6 +97,15 @@ impl<L: LdsLayout> LdsPosition<L> {
         }
     }
 
+    /// The position of unit `unit` of all rows at `k`, in a tile of `rows` rows that stays across rows.
+    #[inline(always)]
+    pub fn across(rows: usize, k: u32, unit: u32) -> Self {
+        Self {
+            position: L::position_across(rows, k, unit),
+            layout: PhantomData,
+        }
+    }
+
     /// The position some units further.
     #[inline(always)]
     #[must_use]
@@ -104,10 +123,36 @@ impl<L: LdsLayout> LdsPosition<L> {
     /// same for most constants.
     #[inline(always)]
     pub fn further(self, rows: u32, units: u32) -> usize {
-        let constant = L::position(rows, units);
-        let local = constant & ((1 << LOCAL_BITS) - 1);
-        (self.position ^ local) as usize + (constant - local) as usize
+        self.at_distance(L::position(rows, units))
     }
+
+    /// The position of the unit that is `k` and `units` further in a tile that stays across rows, likewise.
+    #[inline(always)]
+    pub fn further_across(self, rows: usize, k: u32, units: u32) -> usize {
+        self.at_distance(L::position_across(rows, k, units))
+    }
+
+    /// The position with the bits of a constant one.
+    #[inline(always)]
+    fn at_distance(self, constant: u32) -> usize {
+        let (high, local) = divided(constant);
+        (self.position ^ local) as usize + high as usize
+    }
+}
+
+/// The part of a position above the local bits, and the local bits.
+#[inline(always)]
+pub fn divided(position: u32) -> (u32, u32) {
+    let local = position & ((1 << LOCAL_BITS) - 1);
+    (position - local, local)
+}
+
+/// Where lane number `lane` reads 8 bytes when 16 lanes read sixteen rows of elements of `size` bytes from a tile that stays
+/// across rows: the k, and the byte among those of the sixteen rows. The read transposes them.
+#[inline(always)]
+pub fn transposing_read(lane: u32, size: u32) -> (u32, u32) {
+    let lanes = 2 * size;
+    (lane % 16 / lanes, lane % lanes * 8)
 }
 
 /// An operand as the matrix cores take it: rows of A, or columns of B, with their elements along k.
@@ -287,8 +332,9 @@ bits!(u8: u32, u16: u32, u32: u32, u64: u64);
 ///       └────┴────┴────┴────┘                         │b=1 …        G = k of the tile / V
 /// ```
 ///
-/// In LDS rows are always along k. Units across rows are transposed in registers: a thread's block of E rows by
-/// V k has V elements of each row, which are written together.
+/// In LDS rows are along k. Units across rows are transposed in registers: a thread's block of E rows by
+/// V k has V elements of each row, which are written together. Where reads [transpose](LdsLayout::IS_READ_ACROSS), the tile can
+/// stay across rows instead: thread t's unit number i is then number t + i · threads of all units, one k after the other.
 #[derive(Clone, Copy)]
 pub struct TileLoader<T, L, V: Length> {
     /// The first element of the tile. Uniform.
@@ -300,6 +346,8 @@ pub struct TileLoader<T, L, V: Length> {
     step: usize,
     /// Whether units extend along k.
     pub along_k: bool,
+    /// Whether units across rows stay so in LDS.
+    stays_across: bool,
     /// Where the share begins in LDS: the unit, and the byte in it.
     place: LdsPosition<L>,
     byte: u32,
@@ -339,9 +387,16 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
 
     /// The share of thread number `thread` in the operand's tiles from `k` on.
     ///
-    /// Rows outside the operand are replaced by its last rows; their contribution is never stored.
+    /// Rows outside the operand are replaced by its last rows; their contribution is never stored. `may_stay_across` lets the
+    /// tiles of an operand across rows stay so in LDS.
     #[inline(always)]
-    pub fn new(operand: &Operand<T>, thread: u32, threads: usize, k: u32) -> Self {
+    pub fn new(
+        operand: &Operand<T>,
+        thread: u32,
+        threads: usize,
+        k: u32,
+        may_stay_across: bool,
+    ) -> Self {
         const {
             assert!(
                 Self::K.is_multiple_of(V::LEN),
@@ -349,6 +404,7 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
             );
         }
         let mut loader = Self::at(operand, k);
+        let last_block = (operand.rows - 1) / Self::PER_UNIT as u32 * Self::PER_UNIT as u32;
         if loader.along_k {
             let (row, unit) = (thread / L::ROW_UNITS as u32, thread % L::ROW_UNITS as u32);
             for i in 0..V::LEN {
@@ -357,11 +413,21 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
                 loader.offsets[i] = Self::bytes(operand, row, unit * Self::PER_UNIT as u32);
             }
             loader.place = LdsPosition::new(row, unit);
+        } else if may_stay_across && Self::can_stay_across(threads) {
+            loader.stays_across = true;
+            let units = Self::units_across(threads);
+            // Further threads load what others do, and do not store it.
+            let (first, unit) = (thread % threads as u32 / units, thread % units);
+            let row = (unit * Self::PER_UNIT as u32).min(last_block);
+            for i in 0..V::LEN {
+                let further = i as u32 * (threads as u32 / units);
+                loader.offsets[i] = Self::bytes(operand, row, first + further);
+            }
+            loader.place = LdsPosition::across(Self::rows(threads), first, unit);
         } else {
             let (block, group) = Self::block(thread, threads);
             let row = block * Self::PER_UNIT as u32;
             let first = group * V::LEN as u32;
-            let last_block = (operand.rows - 1) / Self::PER_UNIT as u32 * Self::PER_UNIT as u32;
             for i in 0..V::LEN {
                 loader.offsets[i] = Self::bytes(operand, row.min(last_block), first + i as u32);
             }
@@ -399,6 +465,7 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
                     operand.strides.column as usize
                 },
             along_k: operand.is_along_k(),
+            stays_across: false,
             place: LdsPosition::new(0, 0),
             byte: 0,
             mask: !0,
@@ -426,8 +493,24 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     pub fn recomputed(&self, operand: &Operand<T>, thread: u32, threads: usize, k: u32) -> Self {
         Self {
             along_k: self.along_k,
-            ..Self::new(operand, thread, threads, k)
+            stays_across: self.stays_across,
+            ..Self::new(operand, thread, threads, k, self.stays_across)
         }
+    }
+
+    /// Rows of the tile in LDS.
+    const fn rows(threads: usize) -> usize {
+        threads * V::LEN / L::ROW_UNITS
+    }
+
+    /// Units of all rows at one k.
+    const fn units_across(threads: usize) -> u32 {
+        (Self::rows(threads) / Self::PER_UNIT) as u32
+    }
+
+    /// Whether the tiles of an operand across rows can stay so in LDS.
+    const fn can_stay_across(threads: usize) -> bool {
+        L::IS_READ_ACROSS && Self::rows(threads).is_power_of_two()
     }
 
     /// The block of rows and the group of k that thread number `thread` of `threads` takes across rows.
@@ -445,13 +528,20 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         (high / groups * neighbours + low, high % groups)
     }
 
-    /// The same share, for an operand that is along k or is not. The compiler then knows that, and a loop over the share
-    /// has no branch.
+    /// The same share, for an operand that is along k or is not, with `may_stay_across` of [`new`](Self::new). The compiler then
+    /// knows the layouts, and a loop over the share has no branch.
     #[inline(always)]
     #[must_use]
-    pub fn known(mut self, along_k: bool) -> Self {
+    pub fn known(mut self, along_k: bool, threads: usize, may_stay_across: bool) -> Self {
         self.along_k = along_k;
+        self.stays_across = !along_k && may_stay_across && Self::can_stay_across(threads);
         self
+    }
+
+    /// Whether tiles stay across rows in LDS.
+    #[inline(always)]
+    pub fn stays_across(&self) -> bool {
+        self.stays_across
     }
 
     /// Loads the share of a tile.
@@ -555,6 +645,17 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
             for i in 0..V::LEN {
                 let position = place.further((i * threads / L::ROW_UNITS) as u32, 0);
                 // SAFETY: the position is that of a unit of the tile.
+                unsafe { tile.add(position).write(units[i]) };
+            }
+            return;
+        }
+        if self.stays_across {
+            let further = threads as u32 / Self::units_across(threads);
+            for i in 0..V::LEN {
+                let position =
+                    self.place
+                        .further_across(Self::rows(threads), i as u32 * further, 0);
+                // SAFETY: as above.
                 unsafe { tile.add(position).write(units[i]) };
             }
             return;
@@ -704,7 +805,7 @@ mod tests {
     fn tile(operand: &Operand<u16>, k: u32) -> Vec<u16> {
         let mut tile = vec![Unit::splat(0); ROWS * RowMajor::ROW_UNITS];
         for thread in 0..THREADS as u32 {
-            let loader = Loader::new(operand, thread, THREADS, k);
+            let loader = Loader::new(operand, thread, THREADS, k, false);
             // SAFETY: the operand has a unit, and the tile has the units of all threads.
             unsafe {
                 let units = loader.load_within(operand, thread, THREADS, k);

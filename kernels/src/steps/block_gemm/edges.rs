@@ -57,7 +57,7 @@ impl<C: Config> BlockGemm<C> {
     /// it waits for them at its next barrier.
     #[inline(always)]
     pub(in super::super) unsafe fn sequential(&mut self, k: u32, end: u32) {
-        let Some(source) = self.source(k) else {
+        let Some(source) = self.source(k, false) else {
             return;
         };
         let whole = self.whole_stages(&source, k, end);
@@ -110,7 +110,7 @@ impl<C: Config> BlockGemm<C> {
         for step in 0..Self::STEPS {
             // SAFETY: as the caller promises.
             let operands = unsafe { self.operands(stage, step) };
-            self.multiply(&operands);
+            self.multiply(&self.arrived(operands));
         }
     }
 
@@ -124,7 +124,7 @@ impl<C: Config> BlockGemm<C> {
             return;
         }
         // Again: the main loop leaves no registers for the source.
-        let Some(source) = self.source(k) else {
+        let Some(source) = self.source(k, false) else {
             return;
         };
         let fetch = source.fetch(1);

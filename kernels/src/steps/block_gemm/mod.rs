@@ -12,8 +12,10 @@
 //! from global memory into registers, [`BlockGemm::store`] writes them to LDS, [`BlockGemm::operands`] reads a wave's
 //! operands of a step, [`BlockGemm::multiply`] multiplies them. `edges` handles the rest of k and tiles that overhang,
 //! `epilogue` stores the sums in C, `reduction` adds the sums of several workgroups, `scales` moves the scales of types that
-//! have them, and `indices` those of a sparse A. Rows of such an A have half of the bytes of B's rows.
+//! have them, `indices` those of a sparse A, and `across` reads tiles of operands across rows. Rows of a sparse A have half of
+//! the bytes of B's rows.
 
+mod across;
 mod edges;
 mod epilogue;
 mod indices;
@@ -31,6 +33,7 @@ use crate::{
         operand::{LdsLayout, LdsPosition, Operand, TileLoader, UNIT_BYTES, Unit},
     },
 };
+use across::Places;
 use ferrowave_shared::{Kernel, tile::lds_rows};
 use indices::Indices;
 use scales::{Scales, pieces, scales_of_a_row};
@@ -198,6 +201,8 @@ pub(super) struct BlockGemm<C: Config> {
     /// Where the lane's first units are in the tiles of A and B.
     a: LdsPosition<C::Layout>,
     b: LdsPosition<C::LayoutB>,
+    /// Where the lane's first reads are in tiles that stay across rows.
+    across: Places<C>,
     /// The tiles in LDS, one stage after the other.
     lds: *mut Unit,
     /// The lane's sums of the wave's blocks.
@@ -230,6 +235,10 @@ impl<C: Config> BlockGemm<C> {
     pub(super) const STEPS: u32 = (C::Layout::ROW_UNITS / C::Multiply::STEP_UNITS) as u32;
     /// Elements along k for each one that A stores.
     const A_STEP: u32 = C::Multiply::B_UNITS as u32;
+    /// Whether tiles in main loops [may stay across rows](TileLoader::new). A wave with 128 sums a lane has no registers for the
+    /// addresses of their reads.
+    const MAY_STAY_ACROSS: bool = C::Layout::IS_READ_ACROSS
+        && Self::M * Self::N * C::Multiply::EDGE * C::Multiply::EDGE / Self::LANES < 128;
     /// Blocks of a wave along m and n.
     pub(super) const M: usize = C::M::LEN;
     pub(super) const N: usize = C::N::LEN;
@@ -258,6 +267,7 @@ impl<C: Config> BlockGemm<C> {
                 wave_column * Self::N as u32 * edge + row,
                 unit * C::Multiply::B_GROUP_UNITS as u32,
             ),
+            across: Places::NONE,
             lds: arch::launch_lds(),
             sums: C::M::splat(C::N::splat(C::Multiply::ZERO)),
             indices: [C::Indices::splat(0); 2],
@@ -280,16 +290,17 @@ impl<C: Config> BlockGemm<C> {
         self.product.kernel().block.threads()
     }
 
-    /// The workgroup's operands from `k` on; `None` if the problem's k is 0.
+    /// The workgroup's operands from `k` on, whose tiles [may stay across rows](TileLoader::new); `None` if the problem's k is 0.
     #[inline(always)]
-    fn source(&self, k: u32) -> Option<Source<C>> {
+    fn source(&self, k: u32, may_stay_across: bool) -> Option<Source<C>> {
         if C::IS_PADDED {
-            return self.padded_source(k);
+            return self.padded_source(k, may_stay_across);
         }
         let (a, b) = self.product.operands()?;
+        let (thread, threads) = (self.thread, self.threads());
         Some(Source {
-            loader_a: TileLoader::new(&a, self.thread, self.threads(), k / Self::A_STEP),
-            loader_b: TileLoader::new(&b, self.thread, self.threads(), k),
+            loader_a: TileLoader::new(&a, thread, threads, k / Self::A_STEP, may_stay_across),
+            loader_b: TileLoader::new(&b, thread, threads, k, may_stay_across),
             scales: self.scales(k),
             indices: self.indices(k),
             a,
@@ -300,13 +311,14 @@ impl<C: Config> BlockGemm<C> {
     /// The same if threads load rows behind the tile. The operands end with the tile: these are its last rows, which are loaded
     /// anyway.
     #[inline(always)]
-    fn padded_source(&self, k: u32) -> Option<Source<C>> {
+    fn padded_source(&self, k: u32, may_stay_across: bool) -> Option<Source<C>> {
         let (a, b) = self.product.operands()?;
         let tile = self.product.kernel().tile;
         let (a, b) = (a.first(tile.m), b.first(tile.n));
+        let (thread, (threads_a, threads_b)) = (self.thread, C::STORING);
         Some(Source {
-            loader_a: TileLoader::new(&a, self.thread, C::STORING.0, k / Self::A_STEP),
-            loader_b: TileLoader::new(&b, self.thread, C::STORING.1, k),
+            loader_a: TileLoader::new(&a, thread, threads_a, k / Self::A_STEP, may_stay_across),
+            loader_b: TileLoader::new(&b, thread, threads_b, k, may_stay_across),
             scales: self.scales(k),
             indices: self.indices(k),
             a,
@@ -463,6 +475,12 @@ impl<C: Config> BlockGemm<C> {
                     #[inline(always)]
                     |unit| {
                         let unit = step * C::Multiply::STEP_UNITS as u32 + unit;
+                        if Self::MAY_STAY_ACROSS
+                            && let Some(place) = self.across.a
+                        {
+                            // SAFETY: as below.
+                            return unsafe { place.read::<C>(tile, C::LDS_ROWS.0, block, unit) };
+                        }
                         let position = position.further((block * C::Multiply::EDGE) as u32, unit);
                         // SAFETY: the position is that of a unit of the tile, which has been written.
                         unsafe { tile.add(position).read() }
@@ -502,6 +520,12 @@ impl<C: Config> BlockGemm<C> {
                     #[inline(always)]
                     |unit| {
                         let unit = step * step_units + unit;
+                        if Self::MAY_STAY_ACROSS
+                            && let Some(place) = self.across.b
+                        {
+                            // SAFETY: as below.
+                            return unsafe { place.read::<C>(tile, C::LDS_ROWS.1, block, unit) };
+                        }
                         let position = position.further((block * C::Multiply::EDGE) as u32, unit);
                         // SAFETY: as in `read_a`.
                         unsafe { tile.add(position).read() }
@@ -570,7 +594,7 @@ impl<C: Config> BlockGemm<C> {
         end: u32,
         main_loop: impl Fn(&mut Self, Source<C>, u32),
     ) {
-        let Some(source) = self.source(k) else {
+        let Some(source) = self.source(k, Self::MAY_STAY_ACROSS) else {
             return;
         };
         let stages = self.whole_stages(&source, k, end) / TOGETHER * TOGETHER;
@@ -579,16 +603,40 @@ impl<C: Config> BlockGemm<C> {
             match (source.a.is_along_k(), source.b.is_along_k()) {
                 // The host lets no other layout through.
                 _ if C::Multiply::SCALE_BYTES > 0 || C::Multiply::INDEX_WORDS > 0 => {
-                    main_loop(self, source.known(true, true), stages);
+                    let source = self.known(&source, true, true);
+                    main_loop(self, source, stages);
                 }
-                (true, true) => main_loop(self, source.known(true, true), stages),
-                (true, false) => main_loop(self, source.known(true, false), stages),
-                (false, true) => main_loop(self, source.known(false, true), stages),
-                (false, false) => main_loop(self, source.known(false, false), stages),
+                (true, true) => {
+                    let source = self.known(&source, true, true);
+                    main_loop(self, source, stages);
+                }
+                (true, false) => {
+                    let source = self.known(&source, true, false);
+                    main_loop(self, source, stages);
+                }
+                (false, true) => {
+                    let source = self.known(&source, false, true);
+                    main_loop(self, source, stages);
+                }
+                (false, false) => {
+                    let source = self.known(&source, false, false);
+                    main_loop(self, source, stages);
+                }
             }
+            self.across = Places::NONE;
         }
         // SAFETY: as the caller promises.
         unsafe { self.rest(k + stages * Self::STAGE_K, end) };
+    }
+
+    /// A source of which the compiler knows the layouts. What is read next is of these.
+    #[inline(always)]
+    fn known(&mut self, source: &Source<C>, a_along_k: bool, b_along_k: bool) -> Source<C> {
+        let source = source.known(a_along_k, b_along_k);
+        if Self::MAY_STAY_ACROSS {
+            self.across = self.places(&source);
+        }
+        source
     }
 }
 
@@ -617,9 +665,11 @@ impl<C: Config> Source<C> {
     /// layouts in the loop.
     #[inline(always)]
     fn known(&self, a_along_k: bool, b_along_k: bool) -> Self {
+        let may_stay_across = BlockGemm::<C>::MAY_STAY_ACROSS;
+        let (threads_a, threads_b) = C::STORING;
         Self {
-            loader_a: self.loader_a.known(a_along_k),
-            loader_b: self.loader_b.known(b_along_k),
+            loader_a: (self.loader_a).known(a_along_k, threads_a, may_stay_across),
+            loader_b: (self.loader_b).known(b_along_k, threads_b, may_stay_across),
             ..*self
         }
     }
