@@ -12,9 +12,9 @@ PLATFORMS := aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-apple-darwin 
 report: toolchain
 	cargo run --release --quiet -- report --out target/report
 
-## Everything that a change must pass. Clippy builds kernels of its own, and takes those of gfx1100, which are few. Device code
-## of kernels/, which a host build leaves out, is linted for gfx950, which has most of it. rustdoc skips cargo-gpu-amdgpu, whose doc
-## comments are help texts.
+## Everything that a change must pass. Clippy and rustdoc build kernels of their own, and take those of gfx1100, which are few.
+## Device code of kernels/, which a host build leaves out, is linted for gfx950, which has most of it. rustdoc skips
+## cargo-gpu-amdgpu, whose doc comments are help texts.
 test: export FERROWAVE_GPUS := $(TEST_GPUS)
 test: toolchain
 	cargo fmt --all --check
@@ -24,7 +24,7 @@ test: toolchain
 	FERROWAVE_GPUS=gfx1100 cargo clippy --workspace --all-targets -- -D warnings
 	RUSTFLAGS='-Ctarget-cpu=gfx950 --cfg=ferrowave_gpu="gfx950" --cfg=ferrowave_family="cdna"' cargo clippy -p ferrowave-kernels -p ferrowave-panic --lib \
 		--target amdgcn-amd-amdhsa -Zbuild-std=core -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --exclude cargo-gpu-amdgpu --no-deps --quiet
+	FERROWAVE_GPUS=gfx1100 RUSTDOCFLAGS='-D warnings' cargo doc --workspace --exclude cargo-gpu-amdgpu --no-deps --quiet
 	cargo test --workspace
 
 ## `make test` and the longer tests: sweeps over more shapes, mutations of kernels, fuzzing.
