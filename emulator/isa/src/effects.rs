@@ -5,10 +5,12 @@ use ferrowave_gpu::Gpu;
 use super::ops::NAMES;
 use super::row::{Immediate, Rate, Row, flag, place};
 use super::run::Run;
-use super::{Category, Counter, Effect, Extension, Instruction, Op, Operand, Relative, Source};
+use super::{
+    Category, Counter, Effect, Extension, Instruction, MatrixControl, Op, Operand, Relative, Source,
+};
 
-/// The last of the formats of `f8f6f4` that have 8 bits: fp8 and bf8.
-const FORMATS_OF_EIGHT_BITS: u8 = 1;
+/// The last of the [formats](Instruction::formats) that have 8 bits: fp8 and bf8.
+const LAST_OF_EIGHT_BITS: u8 = 1;
 
 impl Op {
     /// AMD's mnemonic, without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.
@@ -48,11 +50,16 @@ impl Instruction {
         let passes = self.row.passes;
         let of_gpu = passes.get(gpu.number_in_family());
         let passes = of_gpu.or(passes.last()).map_or(0, |&passes| passes.into());
-        let has_eight_bits = self.matrix.cbsz.min(self.matrix.blgp) <= FORMATS_OF_EIGHT_BITS;
-        match self.row.has(flag::F8F6F4) && !has_eight_bits {
-            true => passes / 2,
-            false => passes,
+        match self.formats() {
+            Some([a, b]) if a.min(b) > LAST_OF_EIGHT_BITS => passes / 2,
+            _ => passes,
         }
+    }
+
+    /// The formats of A and B, if the instruction has fields for them: 0 fp8, 1 bf8, 2 fp6, 3 bf6, 4 fp4 (gfx950's `f8f6f4`).
+    pub fn formats(&self) -> Option<[u8; 2]> {
+        let MatrixControl { cbsz, blgp, .. } = self.matrix;
+        self.row.has(flag::F8F6F4).then_some([cbsz, blgp])
     }
 
     /// Whether it only says when later instructions can issue: RDNA's `s_delay_alu` and `s_wait_alu`.
