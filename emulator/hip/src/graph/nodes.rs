@@ -17,7 +17,7 @@ use crate::{
     fill,
     objects::{
         event::{Event, event},
-        graph::{GRAPHS, Graph, Node, graph, listed, with_node},
+        graph::{Described, GRAPHS, Graph, Node, graph, listed, with_node},
         launch::{Launch, Shape},
         operation::Operation,
         plan::Plan,
@@ -124,6 +124,26 @@ pub(super) unsafe fn add(
     Ok((graph, id))
 }
 
+/// Adds a node to the graph of a handle, and completes it.
+///
+/// # Safety
+/// As [`add`].
+unsafe fn add_with(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    list: *const hipGraphNode_t,
+    count: usize,
+    operation: Operation,
+    complete: impl FnOnce(&mut Node),
+) -> Result<(), Failure> {
+    // SAFETY: guaranteed by the caller.
+    let (graph, id) = unsafe { add(node, graph, list, count, || Ok(operation)) }?;
+    graph.change(id, |node| {
+        complete(node);
+        Ok(())
+    })
+}
+
 /// Functions that add a node with an operation made from their other arguments.
 macro_rules! adds {
     ($($name:ident($($argument:ident: $type:ty),*) = $operation:expr;)*) => {$(
@@ -142,8 +162,6 @@ macro_rules! adds {
 
 adds! {
     hipGraphAddEmptyNode() = Ok(Operation::Nothing);
-    hipGraphAddMemcpyNode(parameters: *const hipMemcpy3DParms)
-        = copy::from_3d(parameters).map(Operation::Transfer);
     hipGraphAddMemcpyNode1D(to: *mut c_void, from: *const c_void, bytes: usize, kind: hipMemcpyKind)
         = copy::bytes(to, from, bytes, kind).map(Operation::Transfer);
     hipGraphAddMemcpyNodeFromSymbol(
@@ -152,17 +170,50 @@ adds! {
     hipGraphAddMemcpyNodeToSymbol(
         symbol: *const c_void, from: *const c_void, bytes: usize, offset: usize, kind: hipMemcpyKind
     ) = copy::to_symbol(symbol, from, bytes, offset, kind).map(Operation::Transfer);
-    hipDrvGraphAddMemcpyNode(parameters: *const HIP_MEMCPY3D, ctx: hipCtx_t)
-        = check_context(ctx)
-            .and_then(|()| copy::from_driver_3d(parameters))
-            .map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))
-            .map(Operation::Transfer);
     hipGraphAddMemsetNode(parameters: *const hipMemsetParams) = memset(parameters);
     hipDrvGraphAddMemsetNode(parameters: *const HIP_MEMSET_NODE_PARAMS, ctx: hipCtx_t)
         = check_context(ctx).and_then(|()| driver_memset(parameters));
     hipGraphAddHostNode(parameters: *const hipHostNodeParams) = host(parameters);
     hipGraphAddEventRecordNode(of: hipEvent_t) = event_or_value(of).map(Operation::Record);
     hipGraphAddEventWaitNode(of: hipEvent_t) = event_or_value(of).map(Operation::Wait);
+}
+
+pub(crate) unsafe fn hipGraphAddMemcpyNode(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    list: *const hipGraphNode_t,
+    count: usize,
+    parameters: *const hipMemcpy3DParms,
+) -> Result<(), Failure> {
+    // SAFETY: the caller upholds HIP's contract.
+    unsafe {
+        let operation = Operation::Transfer(copy::from_3d(parameters)?);
+        let described = Some(Described::Runtime(*parameters));
+        add_with(node, graph, list, count, operation, |node| {
+            node.described = described;
+        })
+    }
+}
+
+pub(crate) unsafe fn hipDrvGraphAddMemcpyNode(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    list: *const hipGraphNode_t,
+    count: usize,
+    parameters: *const HIP_MEMCPY3D,
+    ctx: hipCtx_t,
+) -> Result<(), Failure> {
+    // SAFETY: the caller upholds HIP's contract.
+    unsafe {
+        let transfer = check_context(ctx)
+            .and_then(|()| copy::from_driver_3d(parameters))
+            .map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))?;
+        let described = Some(Described::Driver(*parameters));
+        let operation = Operation::Transfer(transfer);
+        add_with(node, graph, list, count, operation, |node| {
+            node.described = described;
+        })
+    }
 }
 
 pub(crate) unsafe fn hipGraphAddKernelNode(
@@ -173,13 +224,12 @@ pub(crate) unsafe fn hipGraphAddKernelNode(
     parameters: *const hipKernelNodeParams,
 ) -> Result<(), Failure> {
     // SAFETY: the caller upholds HIP's contract.
-    let (operation, named) = unsafe { launch(parameters) }?;
-    // SAFETY: the caller upholds HIP's contract.
-    let (graph, id) = unsafe { add(node, graph, list, count, || Ok(operation)) }?;
-    graph.change(id, |node| {
-        node.named = named;
-        Ok(())
-    })
+    unsafe {
+        let (operation, named) = launch(parameters)?;
+        add_with(node, graph, list, count, operation, |node| {
+            node.named = named;
+        })
+    }
 }
 
 pub(crate) unsafe fn hipGraphAddChildGraphNode(
@@ -227,6 +277,7 @@ pub(super) fn replace(node: &mut Node, operation: Operation) -> Result<(), Failu
     }
     *node = changed;
     node.arguments = Arc::new([]);
+    node.described = None;
     Ok(())
 }
 
@@ -297,12 +348,34 @@ macro_rules! sets {
 }
 
 sets! {
-    hipGraphMemcpyNodeSetParams(parameters: *const hipMemcpy3DParms)
-        = copy::from_3d(parameters).map(Operation::Transfer);
-    hipDrvGraphMemcpyNodeSetParams(parameters: *const HIP_MEMCPY3D)
-        = copy::from_driver_3d(parameters).map(Operation::Transfer);
     hipGraphMemsetNodeSetParams(parameters: *const hipMemsetParams) = memset(parameters);
     hipGraphHostNodeSetParams(parameters: *const hipHostNodeParams) = host(parameters);
+}
+
+pub(crate) unsafe fn hipGraphMemcpyNodeSetParams(
+    node: hipGraphNode_t,
+    parameters: *const hipMemcpy3DParms,
+) -> Result<(), Failure> {
+    // SAFETY: the caller upholds HIP's contract.
+    let (transfer, described) = unsafe { (copy::from_3d(parameters)?, *parameters) };
+    with_node(node, |node| {
+        replace(node, Operation::Transfer(transfer))?;
+        node.described = Some(Described::Runtime(described));
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn hipDrvGraphMemcpyNodeSetParams(
+    node: hipGraphNode_t,
+    parameters: *const HIP_MEMCPY3D,
+) -> Result<(), Failure> {
+    // SAFETY: the caller upholds HIP's contract.
+    let (transfer, described) = unsafe { (copy::from_driver_3d(parameters)?, *parameters) };
+    with_node(node, |node| {
+        replace(node, Operation::Transfer(transfer))?;
+        node.described = Some(Described::Driver(described));
+        Ok(())
+    })
 }
 
 /// Rejects a copy of memory to itself, as CLR does where a linear copy is changed (`hip_graph.cpp`).
@@ -367,14 +440,19 @@ pub(crate) unsafe fn hipGraphEventWaitNodeSetEvent(
     with_node(node, |node| replace(node, Operation::Wait(event)))
 }
 
-/// Gives an equivalent copy, with the positions in the addresses.
+/// Gives the program's struct, as CLR does, or for a copy that others described an equivalent one, with the positions in the
+/// addresses.
 pub(crate) unsafe fn hipGraphMemcpyNodeGetParams(
     node: hipGraphNode_t,
     parameters: *mut hipMemcpy3DParms,
 ) -> Result<(), Failure> {
     let parameters = out!(parameters);
-    with_node(node, |node| match &node.operation {
-        Operation::Transfer(transfer) => {
+    with_node(node, |node| match (&node.operation, node.described) {
+        (_, Some(Described::Runtime(described))) => {
+            parameters.set(described);
+            Ok(())
+        }
+        (Operation::Transfer(transfer), _) => {
             parameters.set(copy::to_3d(transfer));
             Ok(())
         }
@@ -388,8 +466,12 @@ pub(crate) unsafe fn hipDrvGraphMemcpyNodeGetParams(
     parameters: *mut HIP_MEMCPY3D,
 ) -> Result<(), Failure> {
     let parameters = out!(parameters);
-    with_node(node, |node| match &node.operation {
-        Operation::Transfer(transfer) => {
+    with_node(node, |node| match (&node.operation, node.described) {
+        (_, Some(Described::Driver(described))) => {
+            parameters.set(described);
+            Ok(())
+        }
+        (Operation::Transfer(transfer), _) => {
             parameters.set(copy::to_driver_3d(transfer));
             Ok(())
         }

@@ -9,7 +9,8 @@ use std::{
 };
 
 use ferrowave_hip_abi::{
-    hipAccessPolicyWindow, hipError_t, hipGraph_t, hipGraphNode_t, hipGraphNodeType,
+    HIP_MEMCPY3D, hipAccessPolicyWindow, hipError_t, hipGraph_t, hipGraphNode_t, hipGraphNodeType,
+    hipMemcpy3DParms,
 };
 
 use super::{operation::Operation, user_object::Held};
@@ -37,7 +38,22 @@ pub(crate) struct Node {
     pub(crate) child: usize,
     /// For a launch: the attribute that was set last.
     pub(crate) attribute: Option<Attribute>,
+    /// For a copy that a struct described: the struct.
+    pub(crate) described: Option<Described>,
 }
+
+/// A program's struct for a copy.
+#[derive(Clone, Copy)]
+pub(crate) enum Described {
+    Runtime(hipMemcpy3DParms),
+    Driver(HIP_MEMCPY3D),
+}
+
+// SAFETY: the addresses are given back to the program, and not used.
+unsafe impl Send for Described {}
+
+// SAFETY: as above.
+unsafe impl Sync for Described {}
 
 /// An attribute of a launch.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +122,7 @@ impl Graph {
             arguments: Arc::new([]),
             child: 0,
             attribute: None,
+            described: None,
         });
         id
     }

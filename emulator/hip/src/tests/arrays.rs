@@ -300,6 +300,27 @@ fn structs_describe_copies_of_arrays() {
         succeeds(hipMemcpy3DAsync(&part, ptr::null_mut()));
         succeeds(hipStreamSynchronize(ptr::null_mut()));
         assert_eq!(out, [26, 27, 28, 29, 42, 43, 44, 45]);
+        // A node gives the struct back, also in a copy of its graph.
+        let graph: hipGraph_t = result(|graph| hipGraphCreate(graph, 0));
+        let node: hipGraphNode_t =
+            result(|node| hipGraphAddMemcpyNode(node, graph, ptr::null(), 0, &part));
+        let clone: hipGraph_t = result(|clone| hipGraphClone(clone, graph));
+        let cloned: hipGraphNode_t = result(|found| hipGraphNodeFindInClone(found, node, clone));
+        for node in [node, cloned] {
+            let given: hipMemcpy3DParms = result(|given| hipGraphMemcpyNodeGetParams(node, given));
+            assert_eq!((given.srcArray, given.dstArray), (cube, ptr::null_mut()));
+            assert_eq!((given.srcPos.x, given.srcPos.z), (1, 1));
+            assert_eq!(given.dstPtr.ptr, part.dstPtr.ptr);
+            assert_eq!((given.extent.width, given.extent.depth), (2, 2));
+        }
+        succeeds(hipGraphMemcpyNodeSetParams(node, &fill));
+        let given: hipMemcpy3DParms = result(|given| hipGraphMemcpyNodeGetParams(node, given));
+        assert_eq!((given.srcArray, given.dstArray), (ptr::null_mut(), cube));
+        // The driver's struct of the same copy has no arrays, but addresses.
+        let driver: HIP_MEMCPY3D = result(|given| hipDrvGraphMemcpyNodeGetParams(node, given));
+        assert_eq!((driver.WidthInBytes, driver.Depth), (32, 3));
+        succeeds(hipGraphDestroy(clone));
+        succeeds(hipGraphDestroy(graph));
         let both = hipMemcpy3DParms {
             srcPtr: all,
             ..part
