@@ -159,6 +159,18 @@ macro_rules! of_part {
         #[cfg(not(ferrowave_part = "1"))]
         $item
     };
+    (MXFP8 $item:item) => {
+        #[cfg(not(ferrowave_part = "1"))]
+        $item
+    };
+    (MXFP6 $item:item) => {
+        #[cfg(not(ferrowave_part = "1"))]
+        $item
+    };
+    (MXFP4 $item:item) => {
+        #[cfg(not(ferrowave_part = "1"))]
+        $item
+    };
     ($types:ident $item:item) => {
         #[cfg(not(ferrowave_part = "0"))]
         $item
