@@ -126,8 +126,8 @@ pub struct GemmParameters {
     /// [`Reduction::StreamK`]: crate::catalogue::Reduction::StreamK
     pub parts: u32,
     /// For kernels in linear tile order: the base-2 logarithm of the rows of tiles in a group, at most 31, and the number of XCDs
-    /// over which the hardware distributes workgroups round-robin, from 1 to 65535, as `logarithm << 16 | xcds`. See
-    /// [`TileOrder`](crate::tile::TileOrder).
+    /// over which the hardware distributes workgroups round-robin, from 1 to 65535, as `logarithm << 16 | xcds`; or
+    /// [`PLANE_GRID`](crate::tile::TileOrder::PLANE_GRID). See [`TileOrder`](crate::tile::TileOrder).
     pub order: u32,
     /// Factor of the results before they are converted to [`OutputType::Float8`]; else not read.
     ///

@@ -53,7 +53,8 @@ pub enum TileOrder {
     /// A two-dimensional grid: workgroup `(x, y)` computes the tile in column x and row y.
     Plane,
     /// A one-dimensional grid, in which workgroups that run at the same time on one XCD compute
-    /// neighbouring tiles.
+    /// neighbouring tiles. A launch whose workgroups all run at the same time on one XCD may have the two-dimensional grid of
+    /// [`Plane`](Self::Plane) instead ([`PLANE_GRID`](Self::PLANE_GRID)).
     ///
     /// The hardware distributes workgroups to the XCDs round-robin, and each XCD has its own L2. So
     /// workgroups are numbered by XCD ([`by_xcd`](Self::by_xcd)), and tiles so that a range of numbers is
@@ -63,6 +64,10 @@ pub enum TileOrder {
 }
 
 impl TileOrder {
+    /// In [`GemmParameters::order`](crate::GemmParameters::order): the grid is that of [`Plane`](Self::Plane), which a workgroup finds
+    /// its tile in without divisions, and k is not divided.
+    pub const PLANE_GRID: u32 = 1 << 31;
+
     /// The number of workgroup `x` of `count`, not 0: those of one XCD have consecutive numbers. Workgroup
     /// `x` runs on XCD `x mod xcds`.
     #[inline(always)]
@@ -108,6 +113,13 @@ pub struct Grid {
     pub y: u32,
     /// Workgroups along the batch: one per product.
     pub z: u32,
+}
+
+impl Grid {
+    /// All workgroups.
+    pub const fn workgroups(self) -> u64 {
+        (self.x as u64 * self.y as u64).saturating_mul(self.z as u64)
+    }
 }
 
 impl BlockTile {

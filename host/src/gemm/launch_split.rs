@@ -88,8 +88,7 @@ pub(super) fn parts(kernel: &Kernel, problem: &Problem, machine: &Machine) -> u3
                 return row.cost.best_parts(&tiles).0;
             }
             let grid = kernel.tile.grid(problem.m(), problem.n(), problem.batch());
-            let tiles = u64::from(grid.x) * u64::from(grid.y) * u64::from(grid.z);
-            let idle = u64::from(machine.compute_units) / tiles.max(1);
+            let idle = u64::from(machine.compute_units) / grid.workgroups().max(1);
             // At most the number of steps, which has 32 bits.
             idle.clamp(1, (steps / STEPS_PER_PART).max(1).into()) as u32
         }

@@ -27,12 +27,16 @@ use thiserror::Error;
 /// | `Linear` | `None` | tiles × 1 × batch |
 /// | `Linear` | `SplitK` | tiles · parts × 1 × batch |
 /// | `Linear` | `StreamK` | parts × 1 × batch |
+///
+/// Where all workgroups run at the same time on the only XCD, the grid of `None`, and of `SplitK` with one part, is that of `Plane`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     kernel: &'static Kernel,
     problem: Problem,
     parts: u32,
     xcds: u32,
+    /// Up to how many workgroups a grid in linear order may be [two-dimensional](TileOrder::PLANE_GRID).
+    most_in_plane: u32,
     chunk: Chunk,
 }
 
@@ -120,6 +124,10 @@ impl Plan {
             problem: *problem,
             parts,
             xcds: machine.xcds,
+            most_in_plane: match machine.xcds {
+                1 => machine.workgroups_at_once(kernel).min(machine.limits.y),
+                _ => 0,
+            },
             chunk: Chunk::new(kernel, problem, machine, parts),
         })
     }
@@ -230,8 +238,15 @@ impl Plan {
         // A chunk's tiles, and the steps of all of them, fit in 32 bits.
         let tiles = || plane.x * plane.y;
         let steps = workspace::steps(problem.k(), kernel.tile);
+        let mut order = GROUP_LOG << 16 | self.xcds;
         let (parts, grid) = match (kernel.order, kernel.reduction) {
             (TileOrder::Plane, _) => (1, plane),
+            (TileOrder::Linear, Reduction::None | Reduction::SplitK)
+                if self.parts == 1 && plane.workgroups() <= self.most_in_plane.into() =>
+            {
+                order = TileOrder::PLANE_GRID;
+                (1, plane)
+            }
             (TileOrder::Linear, Reduction::None | Reduction::SplitK) => {
                 let x = tiles() * self.parts;
                 (self.parts, Grid { x, y: 1, ..plane })
@@ -273,7 +288,7 @@ impl Plan {
                 n: columns.length,
                 batch: batches.length,
                 parts,
-                order: GROUP_LOG << 16 | self.xcds,
+                order,
                 ..problem.parameters()
             },
             workspace: Workspace::new(kernel, slots_of, parts, batches.length),
@@ -551,6 +566,31 @@ mod tests {
         assert_eq!(launch.grid, Grid { x: 6, y: 1, z: 5 });
         assert_eq!(launch.parameters.order, 3 << 16 | 8);
         assert_eq!(launch.workspace.size_bytes(), Some(0));
+    }
+
+    #[test]
+    fn a_grid_that_runs_at_once_on_one_xcd_is_two_dimensional() {
+        const SPLIT: Kernel = Kernel {
+            reduction: Reduction::SplitK,
+            ..LINEAR
+        };
+        let grid = |kernel, rows: i64, parts, xcds| {
+            let machine = Machine {
+                compute_units: 2,
+                xcds,
+                ..Machine::smallest("gfx942")
+            };
+            let problem = Request::new(4 * rows, 128, 320).check().expect("valid");
+            let plan = Plan::with_parts(kernel, &problem, &machine, parts).expect("fits");
+            let launch = plan.launches().next().expect("one");
+            (launch.grid.x, launch.grid.y, launch.parameters.order)
+        };
+        // Two units run four waves on each SIMD: eight workgroups of four waves.
+        assert_eq!(grid(&LINEAR, 4, 1, 1), (2, 4, TileOrder::PLANE_GRID));
+        assert_eq!(grid(&SPLIT, 4, 1, 1), (2, 4, TileOrder::PLANE_GRID));
+        assert_eq!(grid(&LINEAR, 5, 1, 1), (10, 1, 3 << 16 | 1));
+        assert_eq!(grid(&SPLIT, 2, 2, 1), (8, 1, 3 << 16 | 1));
+        assert_eq!(grid(&LINEAR, 4, 1, 2), (8, 1, 3 << 16 | 2));
     }
 
     #[test]

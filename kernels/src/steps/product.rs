@@ -143,7 +143,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
         let is_group = kernel.computes_groups() && parameters.options.is_group();
         // Before the branch: behind it, they would be waited for once more.
         at_once(kernel, &pointers, &parameters);
-        let (parameters, batch, distance_bias, distance_amax, skipped_input) = if is_group {
+        let (parameters, batch, distance_bias, distance_amax, distance_input) = if is_group {
             let group = pointers.workspace.cast::<GroupMember>();
             // SAFETY: a group has a member for each workgroup along z.
             let member = unsafe { group.add(workgroup.z as usize).read() };
@@ -156,13 +156,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
                 member.distance_input as usize,
             )
         } else {
-            (
-                parameters,
-                workgroup.z,
-                0,
-                0,
-                workgroup.z as usize * parameters.stride_c as usize,
-            )
+            (parameters, workgroup.z, 0, 0, 0)
         };
         let Pointers {
             a,
@@ -174,18 +168,32 @@ impl<A: Copy, C: Stored> Product<A, C> {
             scale_b,
             ..
         } = pointers;
-        let skip = batch as usize;
+        // The first product needs no strides, for which a workgroup would wait, and no multiplications of 64 bits. Kernels other than
+        // step 16's have no scalar registers left for the pointers of both branches.
+        let (pointers, skipped_input) =
+            if matches!(kernel.reduction, Reduction::SplitK) && batch == 0 {
+                (pointers, 0)
+            } else {
+                let skip = batch as usize;
+                let skipped_input = if is_group {
+                    distance_input
+                } else {
+                    skip * parameters.stride_c as usize
+                };
+                let pointers = Pointers {
+                    a: a.wrapping_add(skip.wrapping_mul(parameters.stride_a as usize)),
+                    b: b.wrapping_add(skip.wrapping_mul(parameters.stride_b as usize)),
+                    c: c.wrapping_add(skip.wrapping_mul(parameters.stride_c as usize)),
+                    amax: amax.wrapping_add(distance_amax),
+                    input: input.wrapping_add(skipped_input),
+                    scale_a: scale_a.wrapping_add(skip * scales.stride_a as usize),
+                    scale_b: scale_b.wrapping_add(skip * scales.stride_b as usize),
+                    ..pointers
+                };
+                (pointers, skipped_input)
+            };
         let product = Self {
-            pointers: Pointers {
-                a: a.wrapping_add(skip.wrapping_mul(parameters.stride_a as usize)),
-                b: b.wrapping_add(skip.wrapping_mul(parameters.stride_b as usize)),
-                c: c.wrapping_add(skip.wrapping_mul(parameters.stride_c as usize)),
-                amax: amax.wrapping_add(distance_amax),
-                input: input.wrapping_add(skipped_input),
-                scale_a: scale_a.wrapping_add(skip * scales.stride_a as usize),
-                scale_b: scale_b.wrapping_add(skip * scales.stride_b as usize),
-                ..pointers
-            },
+            pointers,
             kernel,
             row: workgroup.y * kernel.tile.m as u32,
             column: workgroup.x * kernel.tile.n as u32,
@@ -197,6 +205,11 @@ impl<A: Copy, C: Stored> Product<A, C> {
         };
         match (kernel.order, kernel.reduction) {
             (TileOrder::Plane, _) => product,
+            (TileOrder::Linear, Reduction::None | Reduction::SplitK)
+                if parameters.order & TileOrder::PLANE_GRID != 0 =>
+            {
+                product
+            }
             // SAFETY: the grid has one workgroup per tile.
             (TileOrder::Linear, Reduction::None) => unsafe {
                 product.at_tile(product.number(product.tiles()))

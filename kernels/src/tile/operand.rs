@@ -205,13 +205,7 @@ impl<T> Operand<T> {
         if !self.is_near() {
             return 0;
         }
-        // LLVM compiles `||` to masks of lanes, which take more instructions.
-        let outside = if self.is_along_k() {
-            0
-        } else {
-            self.rows.min(rows as u32) % per_unit
-        };
-        if outside == 0 {
+        if self.rows_outside_units(rows) == 0 {
             return self.k;
         }
         // Shorter columns of memory than a unit could end within a unit of an earlier k.
@@ -222,11 +216,36 @@ impl<T> Operand<T> {
         }
     }
 
+    /// How many rows of a tile of `rows` rows are behind its last whole unit across rows. Uniform.
+    #[inline(always)]
+    pub fn rows_outside_units(&self, rows: usize) -> u32 {
+        let per_unit = (UNIT_BYTES / size_of::<T>()) as u32;
+        // LLVM compiles `||` to masks of lanes, which take more instructions.
+        if self.is_along_k() {
+            0
+        } else {
+            self.rows.min(rows as u32) % per_unit
+        }
+    }
+
     /// Whether the byte offsets within a tile, of at most 256 rows and 256 elements along k, fit in 32 bits. Uniform.
     #[inline(always)]
     pub fn is_near(&self) -> bool {
-        let most = const { (u32::MAX / size_of::<T>() as u32 - 256) / 256 };
-        self.strides.row.max(self.strides.column) <= most
+        self.most_stride() <= Self::NEAR
+    }
+
+    /// Whether both operands are [near](Self::is_near). Uniform.
+    #[inline(always)]
+    pub fn is_near_with(&self, other: &Self) -> bool {
+        self.most_stride().max(other.most_stride()) <= Self::NEAR
+    }
+
+    /// The largest stride with which a tile is near.
+    const NEAR: u32 = (u32::MAX / size_of::<T>() as u32 - 256) / 256;
+
+    #[inline(always)]
+    fn most_stride(&self) -> u32 {
+        self.strides.row.max(self.strides.column)
     }
 
     /// Whether [`TileLoader::load_within`] can load the operand: it has a whole unit in the direction in which elements are
@@ -342,8 +361,8 @@ pub struct TileLoader<T, L, V: Length> {
     /// The lane's units, in bytes from `base`: an access takes a scalar address and an offset of 32 bits, so that a loop
     /// advances one scalar.
     offsets: Array<u32, V>,
-    /// Bytes from one tile to the next.
-    step: usize,
+    /// Bytes from one tile to the next, if [offsets in a tile fit in 32 bits](Operand::is_near).
+    step: u32,
     /// Whether units extend along k.
     pub along_k: bool,
     /// Whether units across rows stay so in LDS.
@@ -458,12 +477,11 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         Self {
             base: operand.start.wrapping_add(operand.offset(0, k)),
             offsets: V::splat(0),
-            step: L::ROW_BYTES
-                * if operand.paired > 0 {
-                    2
-                } else {
-                    operand.strides.column as usize
-                },
+            step: (L::ROW_BYTES as u32).wrapping_mul(if operand.paired > 0 {
+                2
+            } else {
+                operand.strides.column
+            }),
             along_k: operand.is_along_k(),
             stays_across: false,
             place: LdsPosition::new(0, 0),
@@ -615,7 +633,7 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     /// Advances by a tile along k, or stays at the last one (`tiles` is 0).
     #[inline(always)]
     pub fn advance(&mut self, tiles: u32) {
-        self.base = self.base.wrapping_byte_add(self.step * tiles as usize);
+        self.base = self.base.wrapping_byte_add((self.step * tiles) as usize);
         // For several units, LLVM computes all offsets first and issues their loads together, which takes up to 5 % longer.
         if V::LEN == 1 {
             self.mask = 0u32.wrapping_sub(tiles);

@@ -42,8 +42,15 @@ impl<C: Config> BlockGemm<C> {
     #[inline(always)]
     pub(in super::super) fn whole_stages(&self, source: &Source<C>, k: u32, end: u32) -> u32 {
         let tile = self.product.kernel().tile;
-        let a_end = source.a.units_end(tile.m) * Self::A_STEP;
-        let units_end = a_end.min(source.b.units_end(tile.n));
+        let (a, b) = (&source.a, &source.b);
+        // Mostly both operands have whole units, which takes fewer instructions to see for both at once.
+        let units_end = if !a.is_near_with(b) {
+            0
+        } else if a.rows_outside_units(tile.m) | b.rows_outside_units(tile.n) == 0 {
+            (a.k * Self::A_STEP).min(b.k)
+        } else {
+            (a.units_end(tile.m) * Self::A_STEP).min(b.units_end(tile.n))
+        };
         // LLVM takes a vector instruction for the least of three. A workgroup without steps may have its `k` behind `end`, where no
         // units are left.
         (end - k).min(units_end.saturating_sub(k)) / Self::STAGE_K

@@ -752,7 +752,8 @@ impl<C: Config> Fetch<C> {
     /// Advances to the next stage, unless this is the last one.
     #[inline(always)]
     fn advance(&mut self) {
-        let stages = u32::from(self.left > 0);
+        // LLVM compiles a comparison to masks of lanes, which take more instructions.
+        let stages = self.left.min(1);
         self.source.loader_a.advance(stages);
         self.source.loader_b.advance(stages);
         self.source.scales.advance(stages);
