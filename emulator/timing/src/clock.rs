@@ -69,6 +69,7 @@ impl MatrixType {
     pub(super) fn of(instruction: &Instruction) -> Self {
         match instruction.formats() {
             Some([4, 4]) => return MatrixType::Fp4,
+            // Without a factor of 8 bits.
             Some([a, b]) if a.min(b) >= 2 => return MatrixType::Other,
             _ => {}
         }

@@ -423,7 +423,7 @@ fn tile_efficiency(kernel: &Kernel, problem: &Problem) -> f64 {
 
 fn use_of_units(kernel: &Kernel, problem: &Problem, machine: &Machine) -> f64 {
     let grid = kernel.tile.grid(problem.m(), problem.n(), problem.batch());
-    let tiles = f64::from(grid.x) * f64::from(grid.y) * f64::from(grid.z);
+    let tiles = grid.workgroups() as f64;
     if tiles == 0.0 {
         return 1.0;
     }

@@ -168,8 +168,8 @@ impl<A: Copy, C: Stored> Product<A, C> {
             scale_b,
             ..
         } = pointers;
-        // The first product needs no strides, for which a workgroup would wait, and no multiplications of 64 bits. Kernels other than
-        // step 16's have no scalar registers left for the pointers of both branches.
+        // The first product needs no strides, for which a workgroup would wait, and no multiplications of 64 bits. Only in step 16:
+        // with the branch, `mfma_fragment` and `direct_to_vgpr` spill scalars.
         let (pointers, skipped_input) =
             if matches!(kernel.reduction, Reduction::SplitK) && batch == 0 {
                 (pointers, 0)
