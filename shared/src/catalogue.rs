@@ -95,6 +95,10 @@ pub enum Variant {
     WmmaSplitK64x64,
     /// [`WmmaSplitK`](Self::WmmaSplitK) with 32 × 64 tiles, for products of few rows.
     WmmaSplitK32x64,
+    /// [`SplitK64x64`](Self::SplitK64x64) by multiply-adds of the vector unit, for f32 on RDNA.
+    FmaSplitK64x64,
+    /// [`FmaSplitK64x64`](Self::FmaSplitK64x64) with 32 × 32 tiles, for the smallest problems.
+    FmaSplitK32x32,
 }
 
 impl Variant {
@@ -137,6 +141,8 @@ impl Variant {
             Self::WmmaSplitK => "wmma_split_k",
             Self::WmmaSplitK64x64 => "wmma_split_k_64x64",
             Self::WmmaSplitK32x64 => "wmma_split_k_32x64",
+            Self::FmaSplitK64x64 => "fma_split_k_64x64",
+            Self::FmaSplitK32x32 => "fma_split_k_32x32",
         }
     }
 
@@ -149,7 +155,9 @@ impl Variant {
             | Self::RegisterTiled8x8
             | Self::Vectorized
             | Self::DoubleBuffered
-            | Self::DoubleBuffered16x8 => Unit::Vector,
+            | Self::DoubleBuffered16x8
+            | Self::FmaSplitK64x64
+            | Self::FmaSplitK32x32 => Unit::Vector,
             Self::WmmaWide
             | Self::WmmaSwizzled
             | Self::WmmaInterleaved
@@ -276,6 +284,13 @@ impl Kernel {
         matches!(self.reduction, Reduction::SplitK) && !self.types.is_sparse
     }
 
+    /// Whether it is chosen by its cost. Of the kernels that access element by element, the first steps of the ladder, only one
+    /// is faster than all others for some problems: for large ones in f32 on RDNA.
+    pub const fn has_costs(&self) -> bool {
+        !matches!(self.access, Access::Elements)
+            || matches!(self.variant, Variant::DoubleBuffered16x8)
+    }
+
     /// The main loop multiplies a multiple of this many elements along k. The rest takes longer.
     pub const fn loop_k(&self) -> usize {
         use Variant as V;
@@ -295,7 +310,9 @@ impl Kernel {
             | V::WmmaInterleaved
             | V::WmmaSplitK
             | V::WmmaSplitK64x64
-            | V::WmmaSplitK32x64 => self.tile.k / 2,
+            | V::WmmaSplitK32x64
+            | V::FmaSplitK64x64
+            | V::FmaSplitK32x32 => self.tile.k / 2,
             _ => self.tile.k,
         }
     }
@@ -359,8 +376,8 @@ const ALL: GpuSet = CDNA
     .union(GpuSet::GFX1200)
     .union(GpuSet::GFX1201);
 
-/// Lanes of a wave that multiplies by WMMA.
-const WMMA_LANES: usize = 32;
+/// Lanes of a wave on RDNA, in kernels from step 11 on.
+const RDNA_LANES: usize = 32;
 
 /// Bytes of an f32.
 const F32_BYTES: usize = 4;
@@ -861,7 +878,7 @@ const DIRECT_TO_VGPR: Step = Step {
 const WMMA_WIDE: Step = Step {
     variant: Variant::WmmaWide,
     waves: (2, 4),
-    lanes: WMMA_LANES,
+    lanes: RDNA_LANES,
     waves_per_simd: 4,
     ..WIDE
 };
@@ -899,6 +916,22 @@ const WMMA_SPLIT_K_64X64: Step = Step {
 const WMMA_SPLIT_K_32X64: Step = Step {
     variant: Variant::WmmaSplitK32x64,
     tile: (32, 64),
+    waves: (1, 2),
+    ..WMMA_SPLIT_K
+};
+
+/// [`Variant::FmaSplitK64x64`]: 1 × 2 waves of 64 × 32.
+const FMA_SPLIT_K_64X64: Step = Step {
+    variant: Variant::FmaSplitK64x64,
+    tile: (64, 64),
+    waves: (1, 2),
+    ..WMMA_SPLIT_K
+};
+
+/// [`Variant::FmaSplitK32x32`]: 2 × 2 waves of 16 × 16.
+const FMA_SPLIT_K_32X32: Step = Step {
+    variant: Variant::FmaSplitK32x32,
+    tile: (32, 32),
     waves: (1, 2),
     ..WMMA_SPLIT_K
 };

@@ -5,7 +5,7 @@
 /// `vector` are the kernels of steps 1 to 5, in f32 and for all GPUs, and `matrix` those of steps 6 to 10, in f32 and for
 /// CDNA: symbol and row in [`catalogue`](crate::catalogue). `dual` are those of the same steps as `vector` for the GPUs with
 /// dual instructions and registers for them: symbol, row and GPUs. `blocks` are those from step 11 on: symbol, step, element types
-/// and GPUs; those by WMMA come last. The catalogue's rows and the device crate's entry points are both made from this list.
+/// and GPUs; those of RDNA come last. The catalogue's rows and the device crate's entry points are both made from this list.
 #[macro_export]
 macro_rules! for_each_kernel {
     ($make:ident) => {
@@ -188,6 +188,8 @@ macro_rules! for_each_kernel {
                 gemm_wmma_split_k_64x64_bf8: WMMA_SPLIT_K_64X64, BF8, ["gfx1200", "gfx1201"];
                 gemm_wmma_split_k_32x64_f16: WMMA_SPLIT_K_32X64, F16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
                 gemm_wmma_split_k_32x64_bf16: WMMA_SPLIT_K_32X64, BF16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
+                gemm_fma_split_k_64x64_f32: FMA_SPLIT_K_64X64, F32, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
+                gemm_fma_split_k_32x32_f32: FMA_SPLIT_K_32X32, F32, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
             }
         }
     };

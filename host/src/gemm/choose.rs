@@ -373,6 +373,9 @@ const fn reach(variant: Variant) -> f64 {
         | Variant::SplitK80x128
         | Variant::WmmaSplitK64x64
         | Variant::WmmaSplitK32x64 => 40.0,
+        // More than step 5 on RDNA.
+        Variant::FmaSplitK64x64 => 42.5,
+        Variant::FmaSplitK32x32 => 32.0,
         Variant::MfmaWide | Variant::WmmaWide => 45.0,
         Variant::MfmaSwizzled | Variant::WmmaSwizzled => 50.0,
         Variant::MfmaDirectToLds => 55.0,

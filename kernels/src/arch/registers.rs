@@ -36,6 +36,12 @@ pub(crate) fn opaque(value: u32) -> u32 {
     value
 }
 
+/// The value, computed before what follows: the compiler does not delay it.
+#[inline(always)]
+pub(crate) fn computed(value: f32) -> f32 {
+    f32::from_bits(opaque(value.to_bits()))
+}
+
 /// The values, in neighbouring registers here, and so also before, where they come from without a copy.
 #[cfg(not(ferrowave_family = "cdna"))]
 #[inline(always)]

@@ -1,5 +1,5 @@
 //! The matrix instructions of the block GEMM: for each element type the widest that the GPU has, with its operands and
-//! sums.
+//! sums; in f32 on RDNA, multiply-adds of the vector unit.
 //!
 //! A product of blocks takes whole units of 16 bytes along k: one per lane, which feeds one or more instructions, or
 //! two per lane for an instruction with operands of 32 bytes. The units of all lanes of a wave are a step of k. Which
@@ -10,6 +10,7 @@
 //! | CDNA | MFMA | 64 lanes | 32 × 32 sums; 16 × 16 in f64 and for some tiles of step 16 | hold different k |
 //! | RDNA 3 and 3.5 | WMMA | 32 lanes | 16 × 16 sums | hold the same: operands are repeated in both halves of the wave |
 //! | RDNA 4 | WMMA | 32 lanes | 16 × 16 sums | hold different k |
+//! | RDNA, f32 | multiply-adds | 32 lanes | 16 × 16 sums | a lane has 2 rows and 4 columns, which others have, too |
 //!
 //! The intrinsics are in `arch::mfma` and `arch::wmma`, the maps of lanes to elements in [`lane_map`].
 
@@ -64,15 +65,23 @@ pub trait Multiply {
     const SMALL_BLOCKS: bool = Self::K_GROUPS == 4 && size_of::<Self::Sum>() == 4;
     /// Instructions of one product of blocks.
     const INSTRUCTIONS: usize;
+    /// Whether they are instructions of the vector unit.
+    const ON_VECTOR_UNIT: bool = false;
     /// Sums that are all 0.
     const ZERO: Self::Sums;
 
-    /// A lane's part of A, where `unit(u)` reads unit `u + ⌊lane / EDGE⌋ mod K_GROUPS` of a step of the lane's row, and
-    /// `beside` the lane's scale or indices.
-    fn operand(unit: impl Fn(u32) -> Unit, beside: impl Fn() -> u32) -> Self::Operand;
+    /// The lane's row of a block of A, and its column of a block of B; of several the first.
+    #[inline(always)]
+    fn rows(lane: u32) -> (u32, u32) {
+        (lane % Self::EDGE as u32, lane % Self::EDGE as u32)
+    }
 
-    /// A lane's part of B, likewise: unit `u + B_GROUP_UNITS · (⌊lane / EDGE⌋ mod K_GROUPS)`.
-    fn operand_b(unit: impl Fn(u32) -> Unit, scale: impl Fn() -> u32) -> Self::OperandB;
+    /// A lane's part of A, where `unit(r, u)` reads unit `u + ⌊lane / EDGE⌋ mod K_GROUPS` of a step of the row `r` below the
+    /// lane's, and `beside` the lane's scale or indices. `r` shares no bits with the lane's row.
+    fn operand(unit: impl Fn(u32, u32) -> Unit, beside: impl Fn() -> u32) -> Self::Operand;
+
+    /// A lane's part of B, likewise: unit `u + B_GROUP_UNITS · (⌊lane / EDGE⌋ mod K_GROUPS)` of a column.
+    fn operand_b(unit: impl Fn(u32, u32) -> Unit, scale: impl Fn() -> u32) -> Self::OperandB;
 
     /// Instruction number `part` of the [`INSTRUCTIONS`](Self::INSTRUCTIONS) that compute `sums + a · b`. All lanes of
     /// the wave must reach it together.
@@ -117,12 +126,12 @@ macro_rules! product {
             const INSTRUCTIONS: usize = $parts;
 
             #[inline(always)]
-            fn operand(unit: impl Fn(u32) -> Unit, scale: impl Fn() -> u32) -> Self::Operand {
-                operand!([$(unit($unit)),*], scale $(, $scaled)?)
+            fn operand(unit: impl Fn(u32, u32) -> Unit, scale: impl Fn() -> u32) -> Self::Operand {
+                operand!([$(unit(0, $unit)),*], scale $(, $scaled)?)
             }
 
             #[inline(always)]
-            fn operand_b(unit: impl Fn(u32) -> Unit, scale: impl Fn() -> u32) -> Self::OperandB {
+            fn operand_b(unit: impl Fn(u32, u32) -> Unit, scale: impl Fn() -> u32) -> Self::OperandB {
                 Self::operand(unit, scale)
             }
 
@@ -173,15 +182,15 @@ macro_rules! sparse_product {
             const INSTRUCTIONS: usize = $parts;
 
             #[inline(always)]
-            fn operand(unit: impl Fn(u32) -> Unit, indices: impl Fn() -> u32) -> Self::Operand {
+            fn operand(unit: impl Fn(u32, u32) -> Unit, indices: impl Fn() -> u32) -> Self::Operand {
                 // SAFETY: both have the same size, and any bits are elements.
-                let elements = unsafe { core::mem::transmute::<Unit, [$part; $parts]>(unit(0)) };
+                let elements = unsafe { core::mem::transmute::<Unit, [$part; $parts]>(unit(0, 0)) };
                 (elements, indices())
             }
 
             #[inline(always)]
-            fn operand_b(unit: impl Fn(u32) -> Unit, _: impl Fn() -> u32) -> Self::OperandB {
-                let units = [unit(0), unit($second)];
+            fn operand_b(unit: impl Fn(u32, u32) -> Unit, _: impl Fn() -> u32) -> Self::OperandB {
+                let units = [unit(0, 0), unit(0, $second)];
                 // SAFETY: as above.
                 unsafe { core::mem::transmute::<[Unit; 2], [$part_b; $parts]>(units) }
             }
@@ -271,5 +280,11 @@ mod products;
 #[cfg_attr(not(ferrowave_family = "rdna4"), path = "wmma.rs")]
 mod products;
 
+/// Products of blocks in f32, for which RDNA has no matrix instructions.
+#[cfg(all(target_arch = "amdgpu", not(ferrowave_family = "cdna")))]
+mod fma;
+
+#[cfg(all(target_arch = "amdgpu", not(ferrowave_family = "cdna")))]
+pub(crate) use fma::F32;
 #[cfg(target_arch = "amdgpu")]
 pub(crate) use products::*;

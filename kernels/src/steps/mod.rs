@@ -362,7 +362,7 @@ macro_rules! step {
     (DIRECT_TO_VGPR, $row:ty) => {
         s18_direct_to_vgpr::run::<$row>
     };
-    // The same steps by WMMA, in waves of 32 lanes.
+    // The same steps on RDNA, in waves of 32 lanes.
     (WMMA_WIDE, $row:ty) => {
         s11_mfma_wide::run::<$row>
     };
@@ -379,6 +379,12 @@ macro_rules! step {
         s16_split_k::run::<$row>
     };
     (WMMA_SPLIT_K_32X64, $row:ty) => {
+        s16_split_k::run::<$row>
+    };
+    (FMA_SPLIT_K_64X64, $row:ty) => {
+        s16_split_k::run::<$row>
+    };
+    (FMA_SPLIT_K_32X32, $row:ty) => {
         s16_split_k::run::<$row>
     };
 }

@@ -173,6 +173,20 @@ impl<const M: usize> Sums<M> {
         }
     }
 
+    /// Keeps the compiler from delaying what has been added.
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "loops over iterators unroll too late, and leave the registers in memory"
+    )]
+    #[inline(always)]
+    pub(super) fn compute_now(&mut self) {
+        for row in 0..M {
+            for column in 0..8 {
+                self.sums.0[row][column] = arch::computed(self.sums.0[row][column]);
+            }
+        }
+    }
+
     /// Stores the thread's elements of C.
     ///
     /// # Safety

@@ -28,7 +28,7 @@
 //! first row is 4 ⌊l / 8⌋, and it has four blocks of rows, 32 apart. For each p it reads four pieces of A and two of B for
 //! 128 multiply-adds, three quarters of the reads with 8 × 8, and a wave does everything else once for twice the
 //! multiply-adds. The price is some 190 registers. The register file of larger GPUs, 1,536 per lane of a SIMD, has room
-//! for eight such waves.
+//! for eight such waves. A round of its loop has two tiles, one in each buffer, so that the compiler knows all places in LDS.
 //!
 //! **LDS.** 2 buffers of step 4's tiles: 16,384 bytes, without bank conflicts, as in step 4. With 16 × 8, the lanes that
 //! are served together read the same rows and columns as with 8 × 8, since a thread's blocks are as far apart.
@@ -69,7 +69,7 @@ const TILE_K: u32 = ROW.tile.k as u32;
 #[inline(always)]
 pub(super) unsafe fn run_8x8(product: Product<f32, f32>) {
     // SAFETY: the block and the LDS are the row's, as the caller promises.
-    unsafe { run::<8, { ROW.block.threads() }, 4, 2, 1>(product) };
+    unsafe { run::<8, { ROW.block.threads() }, 4, 2, 1, 1>(product) };
 }
 
 /// Computes 16 × 8 elements of C per thread.
@@ -80,10 +80,11 @@ pub(super) unsafe fn run_8x8(product: Product<f32, f32>) {
 #[inline(always)]
 pub(super) unsafe fn run_16x8(product: Product<f32, f32>) {
     // SAFETY: the block and the LDS are the row's, as the caller promises.
-    unsafe { run::<16, { ROW_16X8.block.threads() }, 2, 1, 2>(product) };
+    unsafe { run::<16, { ROW_16X8.block.threads() }, 2, 1, 2, 2>(product) };
 }
 
-/// Computes `M` × 8 elements of C per thread, and loads while it multiplies.
+/// Computes `M` × 8 elements of C per thread, and loads while it multiplies. A round of the loop has `ROUND` tiles; beyond the
+/// end of k they are zeros.
 ///
 /// # Safety
 /// The workgroup has `THREADS` threads along x, in `WAVES` waves in `WAVE_ROWS` rows, and LDS for two buffers.
@@ -94,6 +95,7 @@ unsafe fn run<
     const WAVES: usize,
     const WAVE_ROWS: usize,
     const PIECES: usize,
+    const ROUND: usize,
 >(
     product: Product<f32, f32>,
 ) {
@@ -114,13 +116,18 @@ unsafe fn run<
         let (first_a, first_b) = load.fetch(0);
         let mut tiles = vacant.put(first_a, first_b);
         let mut next = load.fetch(TILE_K);
-        for k in (0..a.columns()).step_by(ROW.tile.k) {
-            let written = other.write(next.0, next.1);
-            next = load.fetch(k + 2 * TILE_K);
-            // Right before the barrier. Otherwise the compiler moves the multiply-adds, but not the reads of
-            // their operands, behind the branches of `write` and `fetch`, and runs out of registers.
-            sums.add_product(tiles.operands());
-            (tiles, other) = tiles.swap(written);
+        for k in (0..a.columns()).step_by(ROUND * ROW.tile.k) {
+            for tile in 0..ROUND as u32 {
+                let written = other.write(next.0, next.1);
+                next = load.fetch(k + (tile + 2) * TILE_K);
+                // Right before the barrier. Otherwise the compiler moves the multiply-adds, but not the reads of
+                // their operands, behind the branches of `write` and `fetch`, and runs out of registers.
+                sums.add_product(tiles.operands());
+                if ROUND > 1 {
+                    sums.compute_now();
+                }
+                (tiles, other) = tiles.swap(written);
+            }
         }
     }
     // SAFETY: the caller's promises.

@@ -58,6 +58,8 @@ impl<const SIZE: usize, const BANKS: usize, const READERS: usize, const UNITS: u
         (32, 2, 4, 16) => [0b10_0010, 0b1_0100, 0b1000, 0],
         (32, 4, 4, 16) => [0b1_0010, 0b100, 0b1000, 0],
         (32, 8, 4, 16) => [0b10, 0b100, 0b1000, 0],
+        // Multiply-adds of the vector unit.
+        (32, 4, 4, 8) => [0b100, 0b1000, 0b1_0010, 0],
         (64, 1, 4, 32) => [0b1000, 0b10_0100, 0b100_0000, 0b1_1000],
         (64, 2, 4, 32) => [0b100, 0b1000, 0b1_0000, 0b10_0000],
         (64, 4, 4, 32) => [0b100, 0b110, 0b1_0000, 0b1000],
@@ -84,6 +86,7 @@ impl<const SIZE: usize, const BANKS: usize, const READERS: usize, const UNITS: u
 {
     const ROW_UNITS: usize = UNITS;
     const IS_READ_ACROSS: bool = BANKS == 64 && SIZE <= 2;
+    const SWIZZLED_BITS: u32 = if READERS == 8 { 3 } else { LOCAL_BITS };
 
     #[inline(always)]
     fn position_across(rows: usize, k: u32, unit: u32) -> u32 {
@@ -188,6 +191,32 @@ mod tests {
         // WMMA of RDNA 4, in waves of 32 lanes.
         check::<1, 32, 16, 4>(32);
         check::<2, 32, 16, 4>(32);
+    }
+
+    /// The operands of multiply-adds: every other row of A for four lanes each, and every fourth column of B.
+    #[test]
+    fn operands_of_the_vector_unit_are_read_without_bank_conflicts() {
+        type Layout = Swizzled<4, 32, 8>;
+        for first in (0..128).step_by(16) {
+            for unit in 0..4 {
+                let check = |row: &dyn Fn(u32) -> u32| {
+                    let address =
+                        |lane| 16 * Layout::position(first + row(lane % 32), unit) as usize;
+                    assert_eq!(degree(32, Access::Read(16), address), 1, "{first} {unit}");
+                };
+                for further in 0..4 {
+                    check(&|lane| 2 * (lane / 4) + further % 2);
+                    check(&|lane| 4 * (lane % 4) + further);
+                }
+            }
+        }
+        for (rows, units) in [(64, 2), (64, 4), (32, 1)] {
+            assert_eq!(transposed::<4, 32, 8, 4>(rows, units), 1, "{rows} {units}");
+        }
+        for position in 0..256 {
+            let (row, unit) = Layout::at(position);
+            assert_eq!(Layout::position(row, unit), position);
+        }
     }
 
     /// A tile of `rows` rows that stays across rows, on gfx950.

@@ -78,6 +78,11 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
 /// The stages are whole, and all threads of the workgroup call this.
 #[inline(always)]
 pub(super) unsafe fn weave<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
+    if C::Multiply::ON_VECTOR_UNIT {
+        // SAFETY: as the caller promises.
+        unsafe { weave_vector(gemm, source, stages) };
+        return;
+    }
     if BlockGemm::<C>::M * BlockGemm::<C>::N == 1 {
         // SAFETY: as the caller promises.
         unsafe { weave_single(gemm, source, stages) };
@@ -196,10 +201,33 @@ unsafe fn weave_single<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, st
             for buffer in 0..2 {
                 gemm.store(&fetch, 1 - buffer, in_flight[buffer]);
                 in_flight[buffer] = fetch.next();
-                for step in 0..BlockGemm::<C>::STEPS {
-                    let operands = gemm.operands(buffer, step);
-                    gemm.multiply(&gemm.arrived(operands));
-                }
+                gemm.multiply_buffer(buffer);
+                arch::Workgroup.wait();
+            }
+        }
+        gemm.multiply_odd(stages);
+    }
+}
+
+/// The same for the vector unit. Its waves have no registers for a second step, nor for a third stage: several workgroups on a
+/// compute unit hide the latency of memory and of LDS.
+///
+/// # Safety
+/// As [`weave`].
+#[inline(always)]
+unsafe fn weave_vector<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
+    // SAFETY: as in `weave`.
+    unsafe {
+        let mut fetch = source.fetch(stages);
+        let first = fetch.next();
+        gemm.store(&fetch, 0, first);
+        let mut in_flight = fetch.next();
+        arch::Workgroup.wait();
+        for _ in 0..stages / 2 {
+            for buffer in 0..2 {
+                gemm.store(&fetch, 1 - buffer, in_flight);
+                in_flight = fetch.next();
+                gemm.multiply_buffer(buffer);
                 arch::Workgroup.wait();
             }
         }

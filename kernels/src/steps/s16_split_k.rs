@@ -42,6 +42,11 @@
 //! 320: LDS has room for the others, which are those of the last row again and not multiplied.
 //!
 //! **By WMMA**, tiles and waves are those of step 15 by WMMA.
+//!
+//! **By multiply-adds**, in f32 on RDNA: `matrix/fma.rs` has the part of a block that a lane computes. 64 × 64 are two waves of
+//! 64 × 32, in which a lane has 8 × 8 sums, and 32 × 32 two of 32 × 16, with 4 × 4. A row of a stage in LDS has four units along
+//! k; the loop over them is not unrolled, so that a lane has the operands of one. All multiply-adds are dual instructions,
+//! but for two with 32 × 32.
 
 use super::{
     Product,

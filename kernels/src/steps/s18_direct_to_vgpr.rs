@@ -195,8 +195,8 @@ type Sums<C> = <<C as Config>::Multiply as Multiply>::Sums;
 #[inline(always)]
 fn add<C: Config>(a: Unit, b: Unit, sums: &mut Sums<C>) {
     let (a, b) = (
-        C::Multiply::operand(|_| a, || 0),
-        C::Multiply::operand_b(|_| b, || 0),
+        C::Multiply::operand(|_, _| a, || 0),
+        C::Multiply::operand_b(|_, _| b, || 0),
     );
     for part in 0..C::Multiply::INSTRUCTIONS {
         *sums = C::Multiply::multiply(part, a, b, *sums);

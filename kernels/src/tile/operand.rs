@@ -50,6 +50,9 @@ pub trait LdsLayout: Copy {
         Self::position(k, unit)
     }
 
+    /// How many bits of a position, the lowest, are swizzled.
+    const SWIZZLED_BITS: u32 = LOCAL_BITS;
+
     /// Row and unit at a position.
     #[inline(always)]
     fn at(position: u32) -> (u32, u32) {
@@ -116,10 +119,20 @@ impl<L: LdsLayout> LdsPosition<L> {
         }
     }
 
+    /// The position of another unit of the row. `units` shares no bits with the lane's own unit.
+    #[inline(always)]
+    #[must_use]
+    pub fn unit(self, units: u32) -> Self {
+        Self {
+            position: self.position ^ units,
+            ..self
+        }
+    }
+
     /// The position of the unit that is `rows` and `units` further. These are constants that share no bits with the
     /// lane's own row and unit.
     ///
-    /// Written so that the part above the local bits becomes the instruction's offset, and the computed part is the
+    /// Written so that the part above the swizzled bits becomes the instruction's offset, and the computed part is the
     /// same for most constants.
     #[inline(always)]
     pub fn further(self, rows: u32, units: u32) -> usize {
@@ -135,8 +148,8 @@ impl<L: LdsLayout> LdsPosition<L> {
     /// The position with the bits of a constant one.
     #[inline(always)]
     fn at_distance(self, constant: u32) -> usize {
-        let (high, local) = divided(constant);
-        (self.position ^ local) as usize + high as usize
+        let swizzled = constant & ((1 << L::SWIZZLED_BITS) - 1);
+        (self.position ^ swizzled) as usize + (constant - swizzled) as usize
     }
 }
 

@@ -113,7 +113,18 @@ impl<C: Config> BlockGemm<C> {
     /// # Safety
     /// As [`operands`](Self::operands).
     #[inline(always)]
-    unsafe fn multiply_buffer(&mut self, stage: usize) {
+    pub(in super::super) unsafe fn multiply_buffer(&mut self, stage: usize) {
+        if C::Multiply::ON_VECTOR_UNIT {
+            // As a loop. Otherwise the compiler reads the operands of all steps first, for which there are no registers.
+            let mut step = crate::opaque_zero();
+            while step < Self::STEPS {
+                // SAFETY: as the caller promises.
+                let operands = unsafe { self.operands_of_loop(stage, step) };
+                self.multiply(&operands);
+                step += 1;
+            }
+            return;
+        }
         for step in 0..Self::STEPS {
             // SAFETY: as the caller promises.
             let operands = unsafe { self.operands(stage, step) };

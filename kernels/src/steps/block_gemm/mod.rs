@@ -256,7 +256,10 @@ impl<C: Config> BlockGemm<C> {
         let lane = thread % Self::LANES as u32;
         let (wave_row, wave_column) = (wave / columns, wave % columns);
         let edge = C::Multiply::EDGE as u32;
-        let (row, unit) = (lane % edge, lane / edge % C::Multiply::K_GROUPS as u32);
+        let ((row, column), unit) = (
+            C::Multiply::rows(lane),
+            lane / edge % C::Multiply::K_GROUPS as u32,
+        );
         Self {
             thread,
             lane,
@@ -264,7 +267,7 @@ impl<C: Config> BlockGemm<C> {
             wave_column,
             a: LdsPosition::new(wave_row * Self::M as u32 * edge + row, unit),
             b: LdsPosition::new(
-                wave_column * Self::N as u32 * edge + row,
+                wave_column * Self::N as u32 * edge + column,
                 unit * C::Multiply::B_GROUP_UNITS as u32,
             ),
             across: Places::NONE,
@@ -423,6 +426,23 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 
+    /// The same for a loop over steps, of which the compiler does not know the step: the positions of all reads follow from two.
+    ///
+    /// # Safety
+    /// As [`operands`](Self::operands).
+    #[inline(always)]
+    unsafe fn operands_of_loop(&self, stage: usize, step: u32) -> Operands<C> {
+        let (a, b) = self.tiles(stage);
+        let unit = step * C::Multiply::STEP_UNITS as u32;
+        // SAFETY: as the caller promises.
+        unsafe {
+            Operands {
+                a: self.read_a(a, self.a.unit(unit), stage, 0, 0),
+                b: self.read_b(b, self.b.unit(unit), stage, 0, 0),
+            }
+        }
+    }
+
     /// The rows of the lane's first scales of A and of B.
     #[inline(always)]
     fn scale_rows(&self) -> (u32, u32) {
@@ -473,7 +493,7 @@ impl<C: Config> BlockGemm<C> {
             |block| {
                 C::Multiply::operand(
                     #[inline(always)]
-                    |unit| {
+                    |row, unit| {
                         let unit = step * C::Multiply::STEP_UNITS as u32 + unit;
                         if Self::MAY_STAY_ACROSS
                             && let Some(place) = self.across.a
@@ -481,7 +501,8 @@ impl<C: Config> BlockGemm<C> {
                             // SAFETY: as below.
                             return unsafe { place.read::<C>(tile, C::LDS_ROWS.0, block, unit) };
                         }
-                        let position = position.further((block * C::Multiply::EDGE) as u32, unit);
+                        let row = (block * C::Multiply::EDGE) as u32 + row;
+                        let position = position.further(row, unit);
                         // SAFETY: the position is that of a unit of the tile, which has been written.
                         unsafe { tile.add(position).read() }
                     },
@@ -518,7 +539,7 @@ impl<C: Config> BlockGemm<C> {
             |block| {
                 C::Multiply::operand_b(
                     #[inline(always)]
-                    |unit| {
+                    |row, unit| {
                         let unit = step * step_units + unit;
                         if Self::MAY_STAY_ACROSS
                             && let Some(place) = self.across.b
@@ -526,7 +547,8 @@ impl<C: Config> BlockGemm<C> {
                             // SAFETY: as below.
                             return unsafe { place.read::<C>(tile, C::LDS_ROWS.1, block, unit) };
                         }
-                        let position = position.further((block * C::Multiply::EDGE) as u32, unit);
+                        let row = (block * C::Multiply::EDGE) as u32 + row;
+                        let position = position.further(row, unit);
                         // SAFETY: as in `read_a`.
                         unsafe { tile.add(position).read() }
                     },
