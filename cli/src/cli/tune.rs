@@ -44,7 +44,7 @@ pub(crate) struct Options {
     /// The types of the elements of A and B in the table [default: all that there are kernels for].
     #[arg(long, value_delimiter = ',', value_name = "TYPE", requires = "gpu")]
     types: Vec<ElementName>,
-    /// Kernels in the table, as `ferrowave list` names them [default: all from step 11 on].
+    /// Kernels in the table, as `ferrowave list` names them [default: all from step 11 on, and double_buffered_16x8].
     #[arg(long, value_delimiter = ',', value_name = "KERNEL", requires = "gpu")]
     kernels: Vec<String>,
     /// The table's file [default: MACHINE.csv].
@@ -142,9 +142,8 @@ fn wanted(options: &Options, machine: Product, bench: &Bench) -> Result<Vec<Row>
     let types: Vec<_> = options.types.iter().map(|name| name.types(gpu)).collect();
     let mut rows = Vec::new();
     for kernel in CATALOGUE {
-        // Kernels that access element by element are the first steps of the ladder: others are faster.
         if !kernel.gpus.contains(gpu)
-            || kernel.access == Access::Elements
+            || !kernel.has_costs()
             || !(types.is_empty() || types.contains(&kernel.types))
             || !(options.kernels.is_empty()
                 || options
@@ -179,7 +178,7 @@ fn write(options: &Options, machine: Product, bench: &Bench) -> Result<(), Failu
     let mut rows = wanted(options, machine, bench)?;
     if rows.is_empty() {
         return Err(Failure::usage(format!(
-            "{machine} has none of these kernels for these types, of those from step 11 on"
+            "{machine} has none of these kernels for these types, of those that can be in a table"
         )));
     }
     let all = rows.len();
