@@ -12,11 +12,11 @@
 set -euo pipefail
 . "$(dirname "$0")/../tests/real_programs/common.sh"
 gpu=${GPU:-MI210}
-# A report needs a kernel of ours. On Radeons, f32 has only those of the vector units.
+# A report needs a kernel of ours.
 declare -A kernels
 case $gpu in
 MI100 | MI210) kernels=([any]=split_k) ;;
-"RX 7900 XTX" | "RX 9070 XT") kernels=([any]=wmma_split_k [f32]=register_tiled) ;;
+"RX 7900 XTX" | "RX 9070 XT") kernels=([any]=wmma_split_k [f32]=fma_split_k_64x64) ;;
 *) echo "GPU is MI100, MI210, RX 7900 XTX or RX 9070 XT, not $gpu" >&2; exit 2 ;;
 esac
 types=("${@:2}")
@@ -50,8 +50,7 @@ for type in "${types[@]}"; do
     time_limit=3600 run_in_debian "FERROWAVE_CACHE=$inside/cache" "$inside/ferrowave" report --gpus "$gpu" --type "$type" \
         --estimate "$estimated" --kernels "${kernels[$type]:-${kernels[any]}}" --out "$inside/$type" > "$log.theirs" 2>&1 ||
         { echo "$type: the libraries' report failed: $(tail -n 1 "$log.theirs")" >&2; exit 1; }
-    # Without a table of costs, as in f32 on Radeons, there is no choice to compare.
-    "$ferrowave" tune --gpu "$gpu" --type "$type" --check "$estimated" --best 1 > "$log.ours" || true
+    "$ferrowave" tune --gpu "$gpu" --type "$type" --check "$estimated" --best 1 > "$log.ours"
     python3 - "$ours/$type/results.json" "$log.ours" "$type" "$estimated" <<'PY'
 import json, re, sys
 
