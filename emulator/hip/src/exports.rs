@@ -83,17 +83,22 @@ for_each_hip_function!(table);
 
 /// Functions that the emulator does not support. Each returns an error.
 pub mod unsupported {
+    use std::ffi::c_void;
+
     use ferrowave_hip_abi::{for_each_unsupported_hip_function, hipError_t};
 
     use crate::error::{Failure, guarded};
 
     macro_rules! refuse {
-        ($($name:ident)*) => {$(
+        ($($name:ident $(($($pointer:ident),*))?)*) => {$(
             #[doc = concat!("Returns `hipErrorNotSupported`: the emulator has no `", stringify!($name), "`.")]
             ///
-            /// All arguments are ignored.
-            pub extern "C" fn $name() -> hipError_t {
+            /// A null pointer is an error of its own. All other arguments are ignored.
+            pub extern "C" fn $name($($($pointer: *const c_void),*)?) -> hipError_t {
                 guarded(|| {
+                    $($(if $pointer.is_null() {
+                        return Err(Failure::value(concat!(stringify!($pointer), " is null")));
+                    })*)?
                     Err::<(), _>(Failure::new(
                         hipError_t::hipErrorNotSupported,
                         concat!("the emulator has no ", stringify!($name)),

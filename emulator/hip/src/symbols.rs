@@ -35,7 +35,7 @@ macro_rules! by_name {
 for_each_hip_function!(by_name);
 
 macro_rules! unsupported_by_name {
-    ($($name:ident)*) => {
+    ($($name:ident $(($($pointer:ident),*))?)*) => {
         fn unsupported(name: &str) -> Option<*mut c_void> {
             match name {
                 $(stringify!($name) => Some(exports::unsupported::$name as *mut c_void),)*

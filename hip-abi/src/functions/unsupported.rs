@@ -1,20 +1,21 @@
 //! Functions of HIP that this project does not support: mipmapped arrays, graphics, external memory and clusters of workgroups.
 
 /// Calls the macro `callback` with the names of all HIP functions that the emulator does not implement. A library still
-/// exports them, so that programs linked against them start. Each returns `hipErrorNotSupported` for any arguments.
+/// exports them, so that programs linked against them start. Each returns `hipErrorNotSupported`. Where a name has a list, its
+/// first arguments are pointers with these names, for which null is `hipErrorInvalidValue`, as in CLR on Linux.
 #[macro_export]
 macro_rules! for_each_unsupported_hip_function {
     ($callback:ident) => {
         $callback! {
             hipBindTextureToMipmappedArray
-            hipDestroyExternalMemory
-            hipDestroyExternalSemaphore
+            hipDestroyExternalMemory(memory)
+            hipDestroyExternalSemaphore(semaphore)
             hipDeviceGetTexture1DLinearMaxWidth
-            hipExternalMemoryGetMappedBuffer
-            hipExternalMemoryGetMappedMipmappedArray
-            hipFreeMipmappedArray
+            hipExternalMemoryGetMappedBuffer(address, memory, descriptor)
+            hipExternalMemoryGetMappedMipmappedArray(array, memory, descriptor)
+            hipFreeMipmappedArray(array)
             hipGLGetDevices
-            hipGetMipmappedArrayLevel
+            hipGetMipmappedArrayLevel(level)
             hipGraphAddBatchMemOpNode
             hipGraphAddExternalSemaphoresSignalNode
             hipGraphAddExternalSemaphoresWaitNode
@@ -34,25 +35,25 @@ macro_rules! for_each_unsupported_hip_function {
             hipGraphicsSubResourceGetMappedArray
             hipGraphicsUnmapResources
             hipGraphicsUnregisterResource
-            hipImportExternalMemory
-            hipImportExternalSemaphore
-            hipMallocMipmappedArray
+            hipImportExternalMemory(memory, descriptor)
+            hipImportExternalSemaphore(semaphore, descriptor)
+            hipMallocMipmappedArray(array, descriptor)
             hipMemGetHandleForAddressRange
             hipMemMapArrayAsync
             hipMipmappedArrayCreate
-            hipMipmappedArrayDestroy
-            hipMipmappedArrayGetLevel
+            hipMipmappedArrayDestroy(array)
+            hipMipmappedArrayGetLevel(level)
             hipMipmappedArrayGetMemoryRequirements
             hipOccupancyMaxActiveClusters
             hipOccupancyMaxPotentialClusterSize
             hipProfilerStart
             hipProfilerStop
-            hipSignalExternalSemaphoresAsync
-            hipTexRefGetBorderColor
-            hipTexRefGetMipMappedArray
-            hipTexRefSetBorderColor
-            hipTexRefSetMipmappedArray
-            hipWaitExternalSemaphoresAsync
+            hipSignalExternalSemaphoresAsync(semaphores, parameters)
+            hipTexRefGetBorderColor(color, reference)
+            hipTexRefGetMipMappedArray(array, reference)
+            hipTexRefSetBorderColor(reference, color)
+            hipTexRefSetMipmappedArray(reference, array)
+            hipWaitExternalSemaphoresAsync(semaphores, parameters)
         }
     };
 }

@@ -105,12 +105,12 @@ mangled! {
 }
 
 macro_rules! unsupported {
-    ($($name:ident)*) => {$(
+    ($($name:ident $(($($pointer:ident),*))?)*) => {$(
         #[doc = concat!("Returns `hipErrorNotSupported`: the emulator has no `", stringify!($name), "`.")]
         #[unsafe(no_mangle)]
-        pub extern "C" fn $name() -> hipError_t {
+        pub extern "C" fn $name($($($pointer: *const c_void),*)?) -> hipError_t {
             mark!($name);
-            exports::unsupported::$name()
+            exports::unsupported::$name($($($pointer),*)?)
         }
     )*};
 }

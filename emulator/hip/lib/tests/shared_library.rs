@@ -204,7 +204,7 @@ macro_rules! names {
 }
 
 macro_rules! plain_names {
-    ($($name:ident)*) => {
+    ($($name:ident $(($($pointer:ident),*))?)*) => {
         [$(stringify!($name)),*]
     };
 }

@@ -341,18 +341,24 @@ fn a_reset_device_is_as_new() {
 #[test]
 fn what_the_emulator_has_not_says_so() {
     let _device = TestDevice::new(Gpu::Gfx942);
-    // SAFETY: the result pointers are valid; the function ignores its arguments.
+    // SAFETY: the result pointers are valid; the function only asks whether its arguments are null.
     unsafe {
         let name = c"hipMallocMipmappedArray".as_ptr();
         let status = ptr::null_mut();
         let function: *mut c_void =
             result(|function| hipGetProcAddress(name, function, 600, 0, status));
-        let function: extern "C" fn() -> hipError_t = std::mem::transmute(function);
+        let function: extern "C" fn(*const u64, *const u64) -> hipError_t =
+            std::mem::transmute(function);
+        let place = 0;
         fails(
-            function(),
+            function(&place, &place),
             hipError_t::hipErrorNotSupported,
             "no hipMallocMipmappedArray",
         );
+        // As in CLR, arguments are looked at before.
+        let invalid = hipError_t::hipErrorInvalidValue;
+        fails(function(ptr::null(), &place), invalid, "array is null");
+        fails(function(&place, ptr::null()), invalid, "descriptor is null");
     }
 }
 
