@@ -293,16 +293,8 @@ pub(super) unsafe fn hipMemPoolCreate(
     let pool = out!(pool);
     let properties = read!(properties);
     let is_managed = is_managed(Kind(properties.allocType))?;
+    // On Linux, CLR takes any number (`hipMemPoolCreate` in `hip_mempool.cpp`).
     let handle_type = HandleType(properties.handleTypes);
-    if handle_type.0 > HandleType::hipMemHandleTypePosixFileDescriptor.0 {
-        return Err(Failure::new(
-            hipError_t::hipErrorNotSupported,
-            format_args!(
-                "the handle type is {}, but must be 0 (none) or 1 (file descriptor)",
-                handle_type.0
-            ),
-        ));
-    }
     let device = given(properties.location)?;
     let new = Pool {
         most: properties.maxSize,

@@ -27,7 +27,9 @@ impl Count {
         self.high.load(Ordering::Relaxed)
     }
 
+    /// Begins the maximum anew, at 0 and not at what is in use, as CLR does (`MemoryPool::SetAttribute` in
+    /// `hip_mempool_impl.cpp`).
     pub(crate) fn reset_high(&self) {
-        self.high.store(self.now(), Ordering::Relaxed);
+        self.high.store(0, Ordering::Relaxed);
     }
 }

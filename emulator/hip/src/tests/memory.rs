@@ -464,6 +464,16 @@ fn pools_keep_freed_memory_until_the_program_waits() {
         // The threshold is 0: nothing is kept when the program waits.
         succeeds(hipStreamSynchronize(first));
         assert_eq!(counts(), [6244, 6244, 6244, 10340]);
+        // As in CLR, the maxima begin anew at 0, whatever is in use.
+        let zero = 0_u64;
+        for high in [
+            hipMemPoolAttr::hipMemPoolAttrUsedMemHigh,
+            hipMemPoolAttr::hipMemPoolAttrReservedMemHigh,
+        ] {
+            let value = (&raw const zero).cast_mut().cast();
+            succeeds(hipMemPoolSetAttribute(pool, high, value));
+        }
+        assert_eq!(counts(), [6244, 0, 6244, 0]);
         let threshold = 4000_u64;
         let release = hipMemPoolAttr::hipMemPoolAttrReleaseThreshold;
         let value = (&raw const threshold).cast_mut().cast();
