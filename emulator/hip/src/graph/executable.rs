@@ -21,9 +21,10 @@ use crate::{
     objects::{
         graph::{Node, graph, graph_of},
         operation::{Operation, Work as _},
+        owner::{AddressOwner, owner_of},
         plan::Plan,
         stream::stream,
-        transfer::{Fill, Transfer},
+        transfer::{Fill, Side, Transfer},
     },
     task::Task,
 };
@@ -276,8 +277,33 @@ fn replace_copy(node: &mut Node, transfer: Transfer) -> Result<(), Failure> {
     nodes::replace(node, Operation::Transfer(transfer))
 }
 
-/// Replaces the memset of a step. One of several rows has the old one's size (`GraphMemsetNode::SetParamsInternal` in CLR's
-/// `hip_graph_internal.hpp`).
+/// The failure of a kind of copy that is none: no copy in a graph has it, so that it is not the one to be replaced.
+fn other_kind(failure: Failure) -> Failure {
+    match failure.code {
+        hipError_t::hipErrorInvalidMemcpyDirection => {
+            failure.coded(hipError_t::hipErrorInvalidValue)
+        }
+        _ => failure,
+    }
+}
+
+/// Checks that a side of a copy or memset stays on its device.
+fn check_same_device(old: Side, new: Side) -> Result<(), Failure> {
+    let device = |side: Side| match owner_of(side.address) {
+        Ok(AddressOwner::Device(device, _)) => Ok(Some(device.ordinal)),
+        Ok(AddressOwner::Host) => Ok(None),
+        Err(failure) => Err(failure),
+    };
+    match (device(old)?, device(new)?) {
+        (Some(old), Some(new)) if old != new => Err(Failure::value(format_args!(
+            "the node's memory is on device {old}, the new one on device {new}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Replaces the memset of a step. It stays on its device, and one of several rows has the old one's size
+/// (`GraphMemsetNode::SetParamsInternal` in CLR's `hip_graph_internal.hpp`).
 fn replace_fill(node: &mut Node, fill: Fill) -> Result<(), Failure> {
     let size = |fill: &Fill| {
         let (_, extent, _, element_bytes) = fill.parts();
@@ -287,6 +313,9 @@ fn replace_fill(node: &mut Node, fill: Fill) -> Result<(), Failure> {
             extent.depth,
         ]
     };
+    if let Operation::Fill(old) = &node.operation {
+        check_same_device(old.parts().0, fill.parts().0)?;
+    }
     if let Operation::Fill(old) = &node.operation
         && size(&fill)[1] > 1
         && size(&fill) != size(old)
@@ -375,7 +404,7 @@ pub(crate) unsafe fn hipGraphExecMemcpyNodeSetParams1D(
 ) -> Result<(), Failure> {
     let executable = self::executable(executable)?;
     nodes::refuse_same(to, from)?;
-    let transfer = copy::bytes(to, from, bytes, kind)?;
+    let transfer = copy::bytes(to, from, bytes, kind).map_err(other_kind)?;
     executable.change(node, |node, _| replace_copy(node, transfer))
 }
 
@@ -389,8 +418,13 @@ pub(crate) unsafe fn hipGraphExecMemcpyNodeSetParamsFromSymbol(
     kind: hipMemcpyKind,
 ) -> Result<(), Failure> {
     let executable = self::executable(executable)?;
-    let transfer = copy::from_symbol(to, symbol, bytes, offset, kind)?;
-    executable.change(node, |node, _| replace_copy(node, transfer))
+    let transfer = copy::from_symbol(to, symbol, bytes, offset, kind).map_err(other_kind)?;
+    executable.change(node, |node, _| {
+        if let Operation::Transfer(old) = &node.operation {
+            check_same_device(old.parts().0, transfer.parts().0)?;
+        }
+        replace_copy(node, transfer)
+    })
 }
 
 pub(crate) unsafe fn hipGraphExecMemcpyNodeSetParamsToSymbol(
@@ -403,8 +437,13 @@ pub(crate) unsafe fn hipGraphExecMemcpyNodeSetParamsToSymbol(
     kind: hipMemcpyKind,
 ) -> Result<(), Failure> {
     let executable = self::executable(executable)?;
-    let transfer = copy::to_symbol(symbol, from, bytes, offset, kind)?;
-    executable.change(node, |node, _| replace_copy(node, transfer))
+    let transfer = copy::to_symbol(symbol, from, bytes, offset, kind).map_err(other_kind)?;
+    executable.change(node, |node, _| {
+        if let Operation::Transfer(old) = &node.operation {
+            check_same_device(old.parts().1, transfer.parts().1)?;
+        }
+        replace_copy(node, transfer)
+    })
 }
 
 pub(crate) unsafe fn hipGraphExecEventRecordNodeSetEvent(

@@ -434,6 +434,14 @@ fn a_graph_is_built_looked_at_and_changed() {
             invalid,
             "[256, 1, 1] bytes, rows and layers cannot become",
         );
+        // What is no kind of copy is not the copy's.
+        let to = host.as_mut_ptr().cast();
+        let none = hipMemcpyKind(9);
+        fails(
+            hipGraphExecMemcpyNodeSetParams1D(executable, copy, to, data, 256, none),
+            invalid,
+            "9 is not a kind",
+        );
         run(executable, stream, 1);
         assert_eq!(host, [24; 64]);
         succeeds(hipGraphNodeSetEnabled(executable, kernel, 0));

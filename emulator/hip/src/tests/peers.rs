@@ -85,6 +85,44 @@ fn kernels_reach_a_peers_memory_while_that_is_enabled() {
 }
 
 #[test]
+fn a_graphs_memset_stays_on_its_device() {
+    let devices = [Gpu::Gfx942; 2].map(TestDevice::new);
+    let [first, second] = devices.each_ref().map(|device| {
+        device.make_current();
+        buffer(&[9; 4])
+    });
+    let fill = |dst| hipMemsetParams {
+        dst,
+        elementSize: 4,
+        height: 1,
+        value: 1,
+        width: 4,
+        ..hipMemsetParams::ZERO
+    };
+    // SAFETY: result and parameter pointers are valid; HIP checks the handles.
+    unsafe {
+        let graph: hipGraph_t = result(|graph| hipGraphCreate(graph, 0));
+        let node: hipGraphNode_t =
+            result(|node| hipGraphAddMemsetNode(node, graph, ptr::null(), 0, &fill(first)));
+        let executable: hipGraphExec_t =
+            result(|executable| hipGraphInstantiateWithFlags(executable, graph, 0));
+        let said = format!(
+            "is on device {}, the new one on device {}",
+            devices[0].0, devices[1].0
+        );
+        fails(
+            hipGraphExecMemsetNodeSetParams(executable, node, &fill(second)),
+            hipError_t::hipErrorInvalidValue,
+            &said,
+        );
+        // The graph's own node may change.
+        succeeds(hipGraphMemsetNodeSetParams(node, &fill(second)));
+        succeeds(hipGraphExecDestroy(executable));
+        succeeds(hipGraphDestroy(graph));
+    }
+}
+
+#[test]
 fn kernels_reach_the_pools_that_peers_share_with_them() {
     let [first, second] = [Gpu::Gfx942, Gpu::Gfx90a].map(TestDevice::new);
     first.make_current();
