@@ -32,7 +32,7 @@ fn address(pointer: *const c_void) -> u64 {
 pub(super) fn now(stream: &StreamRef, transfer: &Transfer) -> Result<(), Failure> {
     capture::refuse_synchronous()?;
     if transfer.is_within_device()? {
-        return stream.submit(Operation::Transfer(transfer.clone()));
+        return stream.submit_now(Operation::Transfer(transfer.clone()));
     }
     stream.finish()?;
     transfer.run()
@@ -523,10 +523,29 @@ pub(super) unsafe fn hipMemcpyPeer(
     bytes: usize,
 ) -> Result<(), Failure> {
     let transfer = peers(to, to_device, from, from_device, bytes)?;
-    for device in [to_device, from_device] {
-        StreamRef::default_of(Runtime::get().device(device)?).synchronize()?;
+    let runtime = Runtime::get();
+    let default = |device| runtime.device(device).map(StreamRef::default_of);
+    let ends = [default(to_device)?, default(from_device)?];
+    if transfer.is_pageable() {
+        for end in ends {
+            end.synchronize()?;
+        }
+        return transfer.run();
     }
-    transfer.run()
+    // CLR does not wait (`hipMemcpyPeer` in `hip_peer.cpp`): the copy is work of the current device's default stream, for which
+    // the target's waits.
+    for end in &ends {
+        capture::refuse_waiting(end)?;
+    }
+    let stream = StreamRef::default_of(runtime.current()?);
+    for end in &ends {
+        stream.wait_for(end.mark().0);
+    }
+    let (done, _) = stream.enqueue(Operation::Transfer(transfer))?;
+    for end in &ends {
+        end.wait_for(Arc::clone(&done));
+    }
+    Ok(())
 }
 
 pub(super) unsafe fn hipMemcpyPeerAsync(

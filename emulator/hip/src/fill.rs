@@ -51,7 +51,7 @@ fn returns_at_once(fill: &Fill) -> Result<bool, Failure> {
 fn submit(fill: Fill) -> Result<(), Failure> {
     let (stream, at_once) = (default_stream()?, returns_at_once(&fill)?);
     match at_once {
-        true => stream.submit(Operation::Fill(fill)),
+        true => stream.submit_now(Operation::Fill(fill)),
         false => stream.submit_and_wait(Operation::Fill(fill)),
     }
 }

@@ -34,6 +34,19 @@ impl StreamRef {
         }
     }
 
+    /// Submits work for which the call does not wait, unless nothing is left before it: then it is over in no time. On a GPU such
+    /// work has ended before the program's next call on another device, which does not wait for it.
+    pub(super) fn submit_now(&self, operation: Operation) -> Result<(), Failure> {
+        if capture::add(self, &operation)? {
+            return Ok(());
+        }
+        if let (task, true) = self.enqueue_first(operation) {
+            // A host function that a stream calls does not wait.
+            let _ = task.wait();
+        }
+        Ok(())
+    }
+
     /// Submits work that uses the caller's memory, and waits for it unless the stream is being captured.
     pub(super) fn submit_and_wait(&self, operation: Operation) -> Result<(), Failure> {
         if capture::add(self, &operation)? {

@@ -262,6 +262,23 @@ impl StreamRef {
             }))
     }
 
+    /// Submits an operation, and returns also whether all work that it waits for has ended already.
+    pub(crate) fn enqueue_first(&self, operation: Operation) -> (Arc<Task>, bool) {
+        let (device, stream) = (Arc::clone(&self.device), self.id);
+        let mut is_first = false;
+        let submit = |dependencies: Vec<Arc<Task>>, sequence| {
+            is_first = dependencies.iter().all(|task| task.is_over());
+            let origin = Origin {
+                device,
+                stream,
+                sequence,
+            };
+            operation.submit(dependencies, origin)
+        };
+        let (task, _) = self.device.queues.submit(stream, self.order, submit);
+        (task, is_first)
+    }
+
     /// Submits a task that completes after all of the stream's work so far.
     pub(crate) fn mark(&self) -> (Arc<Task>, u64) {
         self.device

@@ -36,6 +36,49 @@ impl Gate {
 const NOT_READY: hipError_t = hipError_t::hipErrorNotReady;
 
 #[test]
+fn a_memset_without_work_before_it_is_over_at_once() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let null = ptr::null_mut();
+    let data = buffer(&[0; 64]);
+    // SAFETY: the memory has that many bytes.
+    unsafe {
+        for _ in 0..100 {
+            succeeds(hipMemset(data, 1, 256));
+            succeeds(hipStreamQuery(null));
+        }
+        let gate = Gate::close(null);
+        succeeds(hipMemset(data, 2, 256));
+        assert_eq!(hipStreamQuery(null), NOT_READY);
+        gate.open();
+    }
+    assert_eq!(contents(data, 64), [0x0202_0202; 64]);
+}
+
+#[test]
+fn a_copy_between_devices_is_work_of_the_default_streams() {
+    let [first, second] = [Gpu::Gfx942; 2].map(TestDevice::new);
+    let null = ptr::null_mut();
+    let to = buffer(&[0; 64]);
+    first.make_current();
+    let from = buffer(&[7; 64]);
+    // SAFETY: the memory has that many bytes.
+    unsafe {
+        let gate = Gate::close(null);
+        succeeds(hipMemset(from, 1, 256));
+        second.make_current();
+        succeeds(hipMemcpyPeer(to, second.0, from, first.0, 256));
+        assert_eq!(hipStreamQuery(null), NOT_READY);
+        // Later work of the target's default stream waits, too.
+        succeeds(hipMemsetAsync(to, 2, 128, null));
+        gate.open();
+    }
+    let expected: Vec<u32> = (0..64)
+        .map(|word| if word < 32 { 0x0202_0202 } else { 0x0101_0101 })
+        .collect();
+    assert_eq!(contents(to, 64), expected);
+}
+
+#[test]
 fn a_launch_returns_before_it_runs_and_streams_are_in_order() {
     let _device = TestDevice::new(Gpu::Gfx942);
     let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
