@@ -5,7 +5,7 @@
 # FERROWAVE_HIP_UNITS has the units to run, folders of `catch/unit`; by default a sample runs a few, the long form all that
 # need neither graphics nor another compiler.
 #
-# FERROWAVE_HIP_GPU has the GPU, gfx90a by default.
+# FERROWAVE_HIP_GPU has the GPU, gfx90a by default. FERROWAVE_HIP_DEVICES has their number, 1 by default: some cases need 2.
 #
 #   FERROWAVE_HIP_TESTS=DIRECTORY hip_tests.sh sample|full
 set -euo pipefail
@@ -23,7 +23,9 @@ mkdir -p "$debian/proc"
 in_debian=("${root[@]}" unshare --mount sh -c 'mount --rbind /proc "$0/proc" && exec "$@"' "$debian" "${in_debian[@]:${#root[@]}}")
 
 gpu=${FERROWAVE_HIP_GPU:-gfx90a}
-export FERROWAVE_DEVICE=emulator:$gpu
+FERROWAVE_DEVICE=emulator:$gpu
+for ((device = 1; device < ${FERROWAVE_HIP_DEVICES:-1}; device++)); do FERROWAVE_DEVICE+=,$gpu; done
+export FERROWAVE_DEVICE
 if [ "$form" = sample ]; then
     units="event errorHandling executionControl occupancy vector_types"
 else
@@ -39,17 +41,19 @@ mkdir -p "$root_of_tests"
 cp -ru "$tests/catch" "$root_of_tests"
 bitcode=$(cd "$debian" && echo usr/lib/"$llvm"/lib/clang/*/amdgcn/bitcode)
 includes="-I$inside/catch/include -I$inside/catch/kernels -I$inside/catch/external/Catch2 -I$inside/catch/external/picojson"
+# The tests expect that atomic operations reach the host's memory, as AMD's compiler of that time took for granted.
 compiler=(clang++ -x hip --rocm-path=/usr "--rocm-device-lib-path=/$bitcode" "--offload-arch=$gpu" -std=c++17 -O1 -w
-    -D__HIP_PLATFORM_AMD__)
+    -fatomic-fine-grained-memory -D__HIP_PLATFORM_AMD__)
 
 # Compiles a file of a folder of `catch`, if it is newer than the object. A file that does not compile has no object.
 compile() {
     local folder=$root_of_tests/catch/$1 source=$2 object=$root_of_tests/$1/${2%.*}.o
     [ "$object" -nt "$folder/$source" ] && return
     mkdir -p "$(dirname "$object")"
-    # As the unit's CMakeLists.txt has it.
-    local options=
-    [[ $source != printf*NonHost.cc ]] || options=-mprintf-kind=buffered
+    # As the unit's CMakeLists.txt has them; those of NVIDIA's compiler are left out.
+    local options
+    options=$(grep -oE "set_source_files_properties\($source PROPERTIES COMPILE_(FLAGS|OPTIONS) [^)]*" "$folder/CMakeLists.txt" 2> /dev/null |
+        grep -vE 'arch|--expt|--default-stream' | sed 's/.*COMPILE_[A-Z]* //; s/"//g' || true)
     # shellcheck disable=SC2086 # Several options.
     run_in_debian env -C "${folder#"$debian"}" "${compiler[@]}" $options $includes -I. -c "$source" -o "${object#"$debian"}" \
         > "$object.log" 2>&1 || echo "$1/$source does not compile"
@@ -63,6 +67,16 @@ each() {
         "$@" "$line" &
     done
     wait
+}
+
+# Compiles kernels that programs load from a file, «FILE SOURCE OPTION...», as the unit's CMakeLists.txt names them.
+module() {
+    local unit=$1 name source options folder=$root_of_tests/unit/$1
+    read -r name source options <<< "$2"
+    [ "$folder/$name" -nt "$root_of_tests/catch/unit/$unit/$source" ] && return
+    # shellcheck disable=SC2086 # Several options.
+    run_in_debian env -C "$inside/catch/unit/$unit" "${compiler[@]}" $options --cuda-device-only --no-gpu-bundle-output $includes \
+        "$source" -o "${folder#"$debian"}/$name" 2> /dev/null || echo "unit/$unit/$source does not compile"
 }
 
 # Links a file of a unit to a program, with what the unit's files share.
@@ -87,6 +101,16 @@ started_program() {
         -l:libamdhip64.so.6 -l:libhiprtc.so.6 -lpthread -ldl > "$folder/$name.log" 2>&1 || echo "unit/$unit/$name does not link"
 }
 
+# Links a library that cases load, «FILE SOURCE», as the unit's CMakeLists.txt names them.
+library() {
+    local unit=$1 name source folder=$root_of_tests/unit/$1
+    read -r name source <<< "$2"
+    [ "$folder/$name" -nt "$root_of_tests/catch/unit/$unit/$source" ] && return
+    # shellcheck disable=SC2086 # Several options.
+    run_in_debian env -C "$inside/catch/unit/$unit" "${compiler[@]}" $includes -fPIC -shared "$source" -o "${folder#"$debian"}/$name" \
+        -l:libamdhip64.so.6 -lpthread > "$folder/$name.log" 2>&1 || echo "unit/$unit/$source does not compile"
+}
+
 # Runs a case, «UNIT PROGRAM CASE», and prints its result.
 run_case() {
     local unit name case log status=0
@@ -106,20 +130,19 @@ run_case() {
 
 printf '%s\n' main.cc hip_test_context.cc hip_test_features.cc | each compile hipTestMain
 echo Set.cpp | each compile kernels
-left_out=$root_of_tests/catch/hipTestMain/config/config_amd_linux
+# AMD's tests have the list of their GPU from the preprocessor, too.
+left_out=$work/left_out
+run_in_debian clang -E -P -undef -w -x c "-D$gpu" "$inside/catch/hipTestMain/config/config_amd_linux" > "$left_out"
 for unit in $units; do
     folder=$root_of_tests/unit/$unit
     (cd "$root_of_tests/catch/unit/$unit" && ls -- *.cc) | each compile "unit/$unit"
-    # Kernels that the programs load from files, as the unit's CMakeLists.txt names them.
-    for module in $(grep -oE '[[:alnum:]_]+\.code' "$root_of_tests/catch/unit/$unit/CMakeLists.txt" | sort -u); do
-        source=$(cd "$root_of_tests/catch/unit/$unit" && ls -- "${module%.code}".{cc,cpp} 2> /dev/null || true)
-        [ -n "$source" ] || continue
-        # shellcheck disable=SC2086 # Several options.
-        run_in_debian env -C "$inside/catch/unit/$unit" "${compiler[@]}" --cuda-device-only --no-gpu-bundle-output $includes \
-            "$source" -o "${folder#"$debian"}/$module" 2> /dev/null || echo "unit/$unit/$source does not compile"
-    done
+    tr -s '[:space:]' ' ' < "$root_of_tests/catch/unit/$unit/CMakeLists.txt" | sed 's/--genco /\n&/g; s/${[A-Z_]*}//g' |
+        sed -nE 's|^--genco ([^()]* )?[^ ()]*/([[:alnum:]_]+\.c[cp]+) ([^()]* )?-o ([^ ()]*/)?([[:alnum:]_]+\.[[:alnum:]]+).*|\5 \2 \1|p' |
+        sort -u | each module "$unit"
     sed -nE 's/^ *add_executable\(([[:alnum:]_]+) EXCLUDE_FROM_ALL ([[:alnum:]_]+\.cc)\).*/\1 \2/p' \
         "$root_of_tests/catch/unit/$unit/CMakeLists.txt" | each started_program "$unit"
+    tr -s '[:space:]' ' ' < "$root_of_tests/catch/unit/$unit/CMakeLists.txt" | sed 's/add_custom_target/\n&/g' |
+        sed -nE 's|^add_custom_target.(lib[[:alnum:]]+\.so) [^()]*/([[:alnum:]]+\.cc).*|\1 \2|p' | sort -u | each library "$unit"
     # Headers and settings that cases read.
     (cd "$root_of_tests/catch/unit/$unit" && find . -name '*.h' -o -name '*.json') |
         (cd "$root_of_tests/catch/unit/$unit" && xargs -r cp --parents -t "$folder")
