@@ -54,7 +54,7 @@ pub(crate) use lds::{
 };
 #[cfg(ferrowave_gpu = "gfx950")]
 pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};
-#[cfg(any(ferrowave_family = "cdna", ferrowave_family = "rdna4"))]
-pub(crate) use registers::permuted;
-pub(crate) use registers::{at_once, computed, in_neighbouring_registers, opaque, opaque_zero};
+pub(crate) use registers::{
+    at_once, computed, in_neighbouring_registers, opaque, opaque_zero, permuted,
+};
 pub(crate) use visibility::{acquire, raise, release_and_count, wait_for_stores};

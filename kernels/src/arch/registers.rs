@@ -76,7 +76,6 @@ pub(crate) fn at_once(values: [u32; 12]) {
 }
 
 /// `v_perm_b32`: the word whose byte number `i` is byte number `selector >> 8i & 7` of the eight bytes of `high` and `low`.
-#[cfg(any(ferrowave_family = "cdna", ferrowave_family = "rdna4"))]
 #[inline(always)]
 pub(crate) fn permuted(high: u32, low: u32, selector: u32) -> u32 {
     // SAFETY: it reads no memory and no other lane.

@@ -13,6 +13,5 @@ pub mod operand;
 pub mod output;
 pub mod registers;
 pub mod swizzle;
-#[cfg(any(test, ferrowave_gpu = "gfx950", ferrowave_family = "rdna4"))]
 mod transpose;
 pub mod vector_loader;

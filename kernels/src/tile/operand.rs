@@ -3,13 +3,6 @@
 //! Elements are bytes here, which move in units of 16. Both operands have the same layout in LDS: a row of a tile is a
 //! row of A or a column of B, and its 64 or 128 bytes are consecutive elements along k. A lane of a matrix instruction
 //! holds consecutive elements along k of one row, so it reads whole units.
-#![cfg_attr(
-    not(any(test, ferrowave_gpu = "gfx950", ferrowave_family = "rdna4")),
-    expect(
-        clippy::needless_range_loop,
-        reason = "loops over iterators unroll too late, and leave the registers in memory"
-    )
-)]
 
 use super::{
     global::Strides,
@@ -143,6 +136,21 @@ impl<L: LdsLayout> LdsPosition<L> {
     #[inline(always)]
     pub fn further_across(self, rows: usize, k: u32, units: u32) -> usize {
         self.at_distance(L::position_across(rows, k, units))
+    }
+
+    /// The position in bytes.
+    #[inline(always)]
+    pub fn bytes(self) -> u32 {
+        self.position * UNIT_BYTES as u32
+    }
+
+    /// The byte that is `rows` and `units` further than byte `first`, which may be any of the lane's unit. Likewise, and one
+    /// instruction less where bytes of units are accessed.
+    #[inline(always)]
+    pub fn bytes_further(first: u32, rows: u32, units: u32) -> usize {
+        let constant = L::position(rows, units) * UNIT_BYTES as u32;
+        let swizzled = constant & (((UNIT_BYTES as u32) << L::SWIZZLED_BITS) - 1);
+        (first ^ swizzled) as usize + (constant - swizzled) as usize
     }
 
     /// The position with the bits of a constant one.
@@ -717,60 +725,36 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         // Without the opaque zero, the compiler would keep the addresses of all rows in registers throughout a
         // loop that has none to spare. Each is one instruction away from the first. Where threads have one unit, so many
         // waves share a tile that registers are left.
-        let place = if const { V::LEN > 1 } {
-            self.place.plus(crate::opaque_zero())
+        let first = self.place.bytes() + self.byte;
+        let first = if const { V::LEN > 1 } {
+            first + crate::opaque_zero()
         } else {
-            self.place
+            first
         };
-        #[cfg(not(any(test, ferrowave_gpu = "gfx950", ferrowave_family = "rdna4")))]
-        let mut columns = V::splat([B::ZERO; E]);
-        #[cfg(not(any(test, ferrowave_gpu = "gfx950", ferrowave_family = "rdna4")))]
-        for i in 0..V::LEN {
-            // SAFETY: both have 16 bytes, and any bits are valid elements.
-            columns[i] = unsafe { transmute_copy(&units[i]) };
-        }
         for row in 0..E {
-            #[cfg(any(test, ferrowave_gpu = "gfx950", ferrowave_family = "rdna4"))]
             let piece = super::transpose::elements::<B, V>(&units, row);
-            #[cfg(not(any(test, ferrowave_gpu = "gfx950", ferrowave_family = "rdna4")))]
-            let mut piece = V::splat(B::ZERO);
-            #[cfg(not(any(test, ferrowave_gpu = "gfx950", ferrowave_family = "rdna4")))]
-            for i in 0..V::LEN {
-                piece[i] = columns[i][row];
-            }
             // In one access of the piece's size: blocks begin at multiples of it.
             // SAFETY: the bytes copied are those of the piece, and their destination is in the tile.
             unsafe {
+                let place = |unit| {
+                    tile.cast::<u8>()
+                        .add(LdsPosition::<L>::bytes_further(first, row as u32, unit))
+                };
                 match size_of::<Array<B, V>>() {
-                    1 => self.store_piece::<u8>(tile, place, row, transmute_copy(&piece)),
-                    2 => self.store_piece::<u16>(tile, place, row, transmute_copy(&piece)),
-                    4 => self.store_piece::<u32>(tile, place, row, transmute_copy(&piece)),
-                    8 => self.store_piece::<u64>(tile, place, row, transmute_copy(&piece)),
-                    16 => self.store_piece::<Unit>(tile, place, row, transmute_copy(&piece)),
+                    1 => place(0).write(transmute_copy(&piece)),
+                    2 => place(0).cast::<u16>().write(transmute_copy(&piece)),
+                    4 => place(0).cast::<u32>().write(transmute_copy(&piece)),
+                    8 => place(0).cast::<u64>().write(transmute_copy(&piece)),
+                    16 => place(0).cast::<Unit>().write(transmute_copy(&piece)),
                     32 => {
                         let units: [Unit; 2] = transmute_copy(&piece);
                         for part in 0..2 {
-                            let position = place.further(row as u32, part);
-                            tile.add(position).write(units[part as usize]);
+                            place(part).cast::<Unit>().write(units[part as usize]);
                         }
                     }
                     _ => const { panic_unless_piece::<Array<B, V>>() },
                 }
             }
-        }
-    }
-
-    /// Writes a piece that is in one unit of row `row` of the share.
-    ///
-    /// # Safety
-    /// As [`store`](Self::store).
-    #[inline(always)]
-    unsafe fn store_piece<P>(&self, tile: *mut Unit, place: LdsPosition<L>, row: usize, piece: P) {
-        let position = place.further(row as u32, 0);
-        // SAFETY: the piece is in the tile, as the caller promises.
-        unsafe {
-            let unit = tile.add(position).cast::<u8>();
-            unit.add(self.byte as usize).cast::<P>().write(piece);
         }
     }
 }

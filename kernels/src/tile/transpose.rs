@@ -1,6 +1,6 @@
 //! Transposes units across rows by byte permutations, `v_perm_b32`: one for each word that has elements of several units.
-//! From elements the compiler would put such words together with shifts, ANDs and ORs, three or more for each, on RDNA 4, and on
-//! gfx950, which has `v_bitop3_b32` for them. On other GPUs it finds the permutations itself.
+//! From elements the compiler would put such words together with shifts, ANDs and ORs, three or more for each, on RDNA, and on
+//! gfx950, which has `v_bitop3_b32` for them.
 
 use super::{
     length::{Array, Length},
