@@ -232,6 +232,15 @@ impl Gemm {
         Ok(self.end.duration_since(&self.start)?)
     }
 
+    /// Frees the workspace of kernels that divide k, which is kept from product to product and is as large as the largest of them
+    /// needed. The next such product allocates another.
+    pub fn release_workspace(&self) {
+        *self
+            .workspace
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = WorkspaceBuffer::default();
+    }
+
     /// The counters of the workspace after the last product with a kernel that divides k. A correct kernel leaves all
     /// of them 0. Empty if there was no such product.
     ///

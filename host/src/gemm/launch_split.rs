@@ -36,7 +36,7 @@ impl Chunk {
         let columns = problem.n().div_ceil(kernel.tile.n as u32).max(1);
         // The tiles of a product, and the steps of all of them, are counted in 32 bits.
         let countable = u32::MAX / workspace::steps(problem.k(), kernel.tile);
-        let tile_bytes = Workspace::new(kernel, 1, parts, 1)
+        let tile_bytes = workspace_of(kernel, 1, parts, 1)
             .size_bytes()
             .unwrap_or(u64::MAX)
             .max(1);
@@ -63,7 +63,7 @@ impl Chunk {
         let columns = columns.min(tiles);
         let rows = tiles / columns;
         let needed_rows = problem.m().div_ceil(kernel.tile.m as u32).max(1);
-        let product_bytes = Workspace::new(kernel, columns * rows.min(needed_rows), parts, 1)
+        let product_bytes = workspace_of(kernel, columns * rows.min(needed_rows), parts, 1)
             .size_bytes()
             .unwrap_or(u64::MAX);
         Self {
@@ -71,6 +71,14 @@ impl Chunk {
             n: extent(columns, kernel.tile.n),
             batch: affordable(product_bytes).min(limits.z.max(1)),
         }
+    }
+}
+
+/// The workspace of a launch for `batch` products of `tiles` tiles. With k in one part there is nothing to add, and none.
+pub(super) const fn workspace_of(kernel: &Kernel, tiles: u32, parts: u32, batch: u32) -> Workspace {
+    match (kernel.reduction, parts) {
+        (Reduction::SplitK, 1) => Workspace::new(kernel, 0, parts, 0),
+        _ => Workspace::new(kernel, tiles, parts, batch),
     }
 }
 
@@ -187,10 +195,11 @@ mod tests {
                 ..Request::new(1 << 20, 1 << 20, 1 << 12)
             };
             let problem = request.check().expect("valid");
-            let parts = parts(&kernel, &problem, &machine());
+            // Without a division of k, split-K needs none.
+            let parts = parts(&kernel, &problem, &machine()).max(2);
             let chunk = Chunk::new(&kernel, &problem, &machine(), parts);
             let grid = kernel.tile.grid(chunk.m, chunk.n, chunk.batch);
-            let workspace = Workspace::new(&kernel, grid.x * grid.y, parts, grid.z);
+            let workspace = workspace_of(&kernel, grid.x * grid.y, parts, grid.z);
             let bytes = workspace.size_bytes().expect("small");
             // The slots are within the budget; the counters are small in comparison.
             assert!(bytes < 2 * WORKSPACE_BUDGET_BYTES, "{reduction:?}: {bytes}");

@@ -291,7 +291,7 @@ impl Plan {
                 order,
                 ..problem.parameters()
             },
-            workspace: Workspace::new(kernel, slots_of, parts, batches.length),
+            workspace: launch_split::workspace_of(kernel, slots_of, parts, batches.length),
         }
     }
 }
@@ -610,6 +610,8 @@ mod tests {
             counters: 6 * 4,
         };
         assert_eq!(plan.workspace_bytes(), Some(bytes));
+        let whole = parts(1).expect("one part");
+        assert_eq!(whole.workspace_bytes(), Some(WorkspaceBytes::default()));
         for wrong in [0, 11] {
             assert_eq!(
                 parts(wrong).unwrap_err().to_string(),

@@ -41,7 +41,9 @@ impl WorkspaceBuffer {
 
     /// Says that the launches of a plan with these counters succeeded.
     pub(super) fn clean(&mut self, bytes: WorkspaceBytes) {
-        self.clean_bytes = bytes.counters;
+        if bytes.all > 0 {
+            self.clean_bytes = bytes.counters;
+        }
     }
 
     /// The counters after the last plan's launches.
