@@ -1,7 +1,7 @@
 //! The properties of a device that planning needs.
 
 use crate::hip::Device;
-use ferrowave_gpu::{Gpu, GpuLimits};
+use ferrowave_gpu::{Family, Gpu, GpuLimits};
 use ferrowave_shared::Kernel;
 
 /// The largest grid that a device launches, in workgroups.
@@ -44,10 +44,16 @@ impl Machine {
     pub fn of(device: &Device) -> Self {
         let properties = device.properties();
         let [x, y, z] = properties.max_grid;
+        // Of RDNA, HIP counts workgroup processors, which are two compute units each.
+        let gpu: Option<Gpu> = properties.gpu_name().parse().ok();
+        let each = match gpu.map(Gpu::family) {
+            Some(Family::Rdna) => 2,
+            Some(Family::Cdna) | None => 1,
+        };
         Self {
             gpu: properties.gpu_name().to_owned(),
             limits: GridLimits { x, y, z },
-            compute_units: properties.compute_units.max(1),
+            compute_units: properties.compute_units.max(1).saturating_mul(each),
             xcds: device.xcds().count.clamp(1, u16::MAX.into()),
             lds_bytes: properties.lds_bytes,
         }
