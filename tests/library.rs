@@ -2,11 +2,11 @@
 
 use ferrowave::{
     embedded,
-    gemm::{Gemm, GemmError, Machine, Operands, Operation, Request},
+    gemm::{Gemm, GemmError, Machine, Operands, Operation, Plan, Request},
     hip::{Context, Device, DeviceSelector},
 };
 use ferrowave_gpu::Gpu;
-use ferrowave_shared::{Bias, ElementTypes, catalogue::Reduction};
+use ferrowave_shared::{Bias, CATALOGUE, ElementTypes, catalogue::Reduction};
 
 fn gemm() -> (Context, Gemm) {
     let (gpu, code_object) = embedded::code_objects().next().unwrap();
@@ -45,6 +45,37 @@ fn a_product_with_everything_is_what_the_formula_says() {
         computed.choice.kernel.reduction != Reduction::None && computed.choice.parts > 1;
     assert_eq!(counters.is_empty(), !divides_k);
     assert!(counters.iter().all(|&counter| counter == 0), "{counters:?}");
+}
+
+/// Only a division of k needs a workspace. It is kept until it is released, and then made again.
+#[test]
+fn a_released_workspace_is_made_again() {
+    let (context, gemm) = gemm();
+    let kernel = CATALOGUE
+        .iter()
+        .find(|kernel| {
+            kernel.reduction == Reduction::SplitK
+                && kernel.types == ElementTypes::F32
+                && kernel.gpus.contains(&gemm.machine().gpu)
+        })
+        .unwrap();
+    let k = 1024;
+    let problem = Request::new(2, 2, k).check().unwrap();
+    let a = context.upload(&vec![1.0_f32; 2 * k as usize]).unwrap();
+    let b = context.upload(&vec![2.0_f32; 2 * k as usize]).unwrap();
+    let counters_with = |parts| {
+        let mut c = context.upload(&[0.0_f32; 4]).unwrap();
+        let plan = Plan::with_parts(kernel, &problem, gemm.machine(), parts).unwrap();
+        gemm.run_plan(&plan, Operands::new(&a, &b, &mut c)).unwrap();
+        assert_eq!(c.to_vec().unwrap(), [2048.0; 4]);
+        gemm.counters().unwrap()
+    };
+    assert!(counters_with(1).is_empty());
+    for _ in 0..2 {
+        assert_eq!(counters_with(3), [0]);
+        gemm.release_workspace();
+        assert!(gemm.counters().unwrap().is_empty());
+    }
 }
 
 #[test]

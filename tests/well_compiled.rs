@@ -630,8 +630,8 @@ fn kernels_use_the_unit_that_they_are_named_for() {
     }
 }
 
-/// Main loops by WMMA, and of step 16 on the vector unit, read LDS in 16 bytes only. Those of steps 15 and 16 have loads from global memory in flight all the
-/// time: they wait for the oldest, never for all.
+/// Main loops by WMMA, and of step 16 on the vector unit, read LDS in 16 bytes only. Those of steps 15 and 16 by WMMA have loads
+/// from global memory in flight all the time: they wait for the oldest, never for all.
 #[test]
 fn main_loops_of_rdna_read_wide_and_load_ahead() {
     for built in ALL_BUILT.iter() {

@@ -928,7 +928,7 @@ const FMA_SPLIT_K_64X64: Step = Step {
     ..WMMA_SPLIT_K
 };
 
-/// [`Variant::FmaSplitK32x32`]: 2 × 2 waves of 16 × 16.
+/// [`Variant::FmaSplitK32x32`]: 1 × 2 waves of 32 × 16.
 const FMA_SPLIT_K_32X32: Step = Step {
     variant: Variant::FmaSplitK32x32,
     tile: (32, 32),

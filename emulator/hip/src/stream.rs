@@ -34,14 +34,14 @@ impl StreamRef {
         }
     }
 
-    /// Submits work for which the call does not wait, unless nothing is left before it: then it is over in no time. On a GPU such
-    /// work has ended before the program's next call on another device, which does not wait for it.
+    /// Submits work. The call waits only if no work is left before it. CLR never waits here, but a GPU ends such work before the
+    /// program's next call on another device, which does not wait for it either.
     pub(super) fn submit_now(&self, operation: Operation) -> Result<(), Failure> {
         if capture::add(self, &operation)? {
             return Ok(());
         }
         if let (task, true) = self.enqueue_first(operation) {
-            // A host function that a stream calls does not wait.
+            // In a host function that a stream calls, this is an error, and the work goes on.
             let _ = task.wait();
         }
         Ok(())

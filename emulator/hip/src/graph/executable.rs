@@ -277,7 +277,7 @@ fn replace_copy(node: &mut Node, transfer: Transfer) -> Result<(), Failure> {
     nodes::replace(node, Operation::Transfer(transfer))
 }
 
-/// The failure of a kind of copy that is none: no copy in a graph has it, so that it is not the one to be replaced.
+/// A number that is no kind of copy is `hipErrorInvalidValue` here, as in CLR: it differs from the node's kind.
 fn other_kind(failure: Failure) -> Failure {
     match failure.code {
         hipError_t::hipErrorInvalidMemcpyDirection => {

@@ -248,26 +248,27 @@ impl StreamRef {
 
     /// Submits an operation to the device's queues.
     pub(crate) fn enqueue(&self, operation: Operation) -> Result<(Arc<Task>, u64), Failure> {
-        let (device, stream) = (Arc::clone(&self.device), self.id);
-        Ok(self
-            .device
-            .queues
-            .submit(stream, self.order, |dependencies, sequence| {
-                let origin = Origin {
-                    device,
-                    stream,
-                    sequence,
-                };
-                operation.submit(dependencies, origin)
-            }))
+        Ok(self.enqueue_after(operation, |_| ()))
     }
 
     /// Submits an operation, and returns also whether all work that it waits for has ended already.
     pub(crate) fn enqueue_first(&self, operation: Operation) -> (Arc<Task>, bool) {
-        let (device, stream) = (Arc::clone(&self.device), self.id);
         let mut is_first = false;
-        let submit = |dependencies: Vec<Arc<Task>>, sequence| {
+        let (task, _) = self.enqueue_after(operation, |dependencies| {
             is_first = dependencies.iter().all(|task| task.is_over());
+        });
+        (task, is_first)
+    }
+
+    /// Submits an operation. `look` has the work that it waits for.
+    fn enqueue_after(
+        &self,
+        operation: Operation,
+        look: impl FnOnce(&[Arc<Task>]),
+    ) -> (Arc<Task>, u64) {
+        let (device, stream) = (Arc::clone(&self.device), self.id);
+        let submit = |dependencies: Vec<Arc<Task>>, sequence| {
+            look(&dependencies);
             let origin = Origin {
                 device,
                 stream,
@@ -275,8 +276,7 @@ impl StreamRef {
             };
             operation.submit(dependencies, origin)
         };
-        let (task, _) = self.device.queues.submit(stream, self.order, submit);
-        (task, is_first)
+        self.device.queues.submit(stream, self.order, submit)
     }
 
     /// Submits a task that completes after all of the stream's work so far.
