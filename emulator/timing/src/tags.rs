@@ -7,8 +7,8 @@
 enum Index {
     /// By the lowest bits of its number: lines with a power-of-two stride share few sets.
     LowBits,
-    /// By a hash of all bits: lines are spread over all sets for any stride.
-    Hash,
+    /// By all bits: lines are spread over all sets for any stride.
+    Spread,
 }
 
 /// A set-associative cache that replaces the least recently used line.
@@ -31,9 +31,11 @@ pub(super) struct Tags<T> {
 /// Not the number of any line.
 const NOTHING: u64 = u64::MAX;
 
-/// The number by which a line selects its set in a cache that spreads lines over all sets.
-const fn hash(line: u64) -> usize {
-    (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
+/// Spreads lines over `places` places. Lines that follow each other have multiples of the golden ratio, which are spread
+/// evenly however many there are; the highest bits choose, because lower ones are multiples of another number.
+const fn spread(line: u64, places: usize) -> usize {
+    let ratio = line.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((ratio as u128 * places as u128) >> 64) as usize
 }
 
 /// The sets of a cache of `lines` lines with at most `ways` ways, and their ways.
@@ -45,7 +47,7 @@ fn geometry(lines: u64, ways: usize) -> (usize, usize) {
 /// The part of a line if the sets of caches are divided into `parts`, which is a power of two. Lines of different parts
 /// are in different sets of every cache that has such parts.
 pub(super) const fn part_of(line: u64, parts: usize) -> usize {
-    hash(line) & (parts - 1)
+    spread(line, parts)
 }
 
 /// The most parts that the sets of a cache can be divided into: a power of two.
@@ -55,9 +57,9 @@ pub(super) fn most_parts(lines: u64, ways: usize) -> usize {
 }
 
 impl<T: Copy + Default> Tags<T> {
-    /// A cache of `lines` lines with at most `ways` ways, whose sets are selected by a hash.
+    /// A cache of `lines` lines with at most `ways` ways, over whose sets lines are spread.
     pub(super) fn new(lines: u64, ways: usize) -> Self {
-        Self::with(lines, ways, Index::Hash, 1)
+        Self::with(lines, ways, Index::Spread, 1)
     }
 
     /// The same, with sets selected by the lowest bits of a line's number.
@@ -68,7 +70,7 @@ impl<T: Copy + Default> Tags<T> {
     /// One of `parts` parts, at most [`most_parts`], of the cache that [`Self::new`] returns, for the lines whose
     /// [`part_of`] is its number. All parts together do what the cache does.
     pub(super) fn part(lines: u64, ways: usize, parts: usize) -> Self {
-        Self::with(lines, ways, Index::Hash, parts)
+        Self::with(lines, ways, Index::Spread, parts)
     }
 
     fn with(lines: u64, ways: usize, index: Index, parts: usize) -> Self {
@@ -88,14 +90,9 @@ impl<T: Copy + Default> Tags<T> {
     /// The number of a line's set.
     fn set_of(&self, line: u64) -> usize {
         let sets = self.numbers.len();
-        let number = match self.index {
-            Index::LowBits => line as usize,
-            Index::Hash => hash(line) / self.parts,
-        };
-        // A division takes as long as the rest of a look-up.
-        match sets.is_power_of_two() {
-            true => number & (sets - 1),
-            false => number % sets,
+        match self.index {
+            Index::LowBits => line as usize % sets,
+            Index::Spread => spread(line, sets * self.parts) % sets,
         }
     }
 
@@ -225,6 +222,22 @@ mod tests {
         let mut tags = Tags::by_low_bits(16, 4);
         (0..16).for_each(|line| tags.insert(line, ()));
         assert!((0..16).all(|line| tags.find(line).is_some()));
+    }
+
+    #[test]
+    fn lines_that_follow_each_other_are_spread_evenly() {
+        // RX 7900 XTX's and 9070 XT's Infinity Cache, and MI100's L2.
+        for lines in [786_432, 524_288, 65_536] {
+            for first in [0, 0x7f00_0000_0000 / 128] {
+                let mut tags = Tags::new(lines, 16);
+                let held = first..first + lines * 3 / 4;
+                held.clone().for_each(|line| tags.insert(line, ()));
+                assert!(
+                    held.into_iter().all(|line| tags.holds(line)),
+                    "{lines} lines"
+                );
+            }
+        }
     }
 
     #[test]
