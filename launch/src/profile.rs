@@ -25,8 +25,8 @@ use crate::{DeviceOption, Failure, ParametersOption, note, print, say};
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct ProfileOptions {
-    /// Also model the time on a machine: MI100, MI210, MI250X, MI300X, MI355X, RX 7900 XTX or RX 9070 XT, or its GPU's name [default: the
-    /// device's].
+    /// Also model the time on a machine: MI100, MI210, MI250X, MI300X, MI355X, RX 7900 XTX, Radeon 8060S or RX 9070 XT, or
+    /// its GPU's name [default: the device's].
     #[arg(long, value_name = "MACHINE", num_args = 0..=1, require_equals = true)]
     timing: Option<Option<Product>>,
     /// Print every instruction with its counters, under its source line.

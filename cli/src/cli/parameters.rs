@@ -14,7 +14,8 @@ use super::{Failure, ParametersOption, print};
 /// differ.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// MI100, MI210, MI250X, MI300X, MI355X, RX 7900 XTX or RX 9070 XT, or its GPU's name [default: that of the file, or else MI300X].
+    /// MI100, MI210, MI250X, MI300X, MI355X, RX 7900 XTX, Radeon 8060S or RX 9070 XT, or its GPU's name [default: that of the
+    /// file, or else MI300X].
     machine: Option<Product>,
     #[command(flatten)]
     parameters: ParametersOption,

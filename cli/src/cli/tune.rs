@@ -33,7 +33,7 @@ use crate::tune::{bench::Bench, costs::costs, table_file::TableFile};
 /// directory, for this device, driver and these kernels. FERROWAVE_TUNING says whether it is used.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Model this machine: MI100, MI210, MI250X, MI300X, MI355X, RX 7900 XTX or RX 9070 XT, or its GPU's name.
+    /// Model this machine: MI100, MI210, MI250X, MI300X, MI355X, RX 7900 XTX, Radeon 8060S or RX 9070 XT, or its GPU's name.
     #[arg(
         long,
         value_name = "GPU",

@@ -297,7 +297,7 @@ mod tests {
             "{unknown}"
         );
         let message = "FERROWAVE_TIMING: the timing model has no parameters for RX 7600, only for MI100, MI210, MI250X, MI300X, \
-                       MI355X, RX 7900 XTX, RX 9070 XT";
+                       MI355X, RX 7900 XTX, Radeon 8060S, RX 9070 XT";
         assert_eq!(parse("RX 7600"), Err(message.to_owned()));
         assert_eq!(parse("RX 7900 XTX"), named(Product::Rx7900Xtx));
     }

@@ -125,10 +125,10 @@ const GPU_BENCHES: &str =
     "gpu-benches (github.com/te42kyfo/gpu-benches), RX 6900 XT: an estimate for RDNA 3 and 4";
 
 const L2_OF_RDNA_2: &str = "as many bytes per cycle for each MiB as gpu-benches measured on RX 6900 XT (4.6 TB/s, 4 MiB, \
-                            2.57 GHz): an estimate for RDNA 3 and 4";
+                            2.57 GHz): an estimate for RDNA 3 and 4; Radeon 8060S: that of RX 7600, which has 2 MiB, too \
+                            (Chips and Cheese, «AMD's RX 7600»: 2.13 TB/s)";
 
-const RX_7900_XT: &str =
-    "a public table of GPU benchmarks, RX 7900 XT; RX 9070 XT: an estimate from it";
+const RX_7900_XT: &str = "a public table of GPU benchmarks, RX 7900 XT; RX 9070 XT and Radeon 8060S: an estimate from it";
 
 const CDNA_S: &str = "that of CDNA: an estimate";
 
@@ -137,7 +137,8 @@ fields! {
         "The share of the memory bandwidth that programs can reach",
         "BabelStream on MI300X (Azure's guide to benchmarks), 4.26 of 5.3 TB/s, used for all; mt4g measured 0.60 (MI100) \
          to 0.75 (MI300X)",
-        "a public table of GPU benchmarks, RX 7900 XT: 706 of 800 GB/s; RX 9070 XT: an estimate from it";
+        "a public table of GPU benchmarks, RX 7900 XT: 706 of 800 GB/s; RX 9070 XT: an estimate from it; Radeon 8060S: 221 \
+         of 256 GB/s read by memtest_vulkan (github.com/lhl/strix-halo-testing)";
     l1_latency: 1.0 to 1e5,
         "Cycles from a load to its result, if it hits in the vector L1 cache",
         MT4G,
@@ -147,7 +148,8 @@ fields! {
         "Cycles from a load to its result, from the Infinity Cache; those of memory if there is none",
         "mt4g's reports: MI300X, latency of L2 and its miss penalty; MI355X, that of MI350P, beyond L2 in nanoseconds",
         "Chips and Cheese, «Latency Testing is Hard (RDNA 3 Power Saving)», RX 7900 XTX: 150.3 ns; RX 9070 XT: an \
-         estimate from it";
+         estimate from it; Radeon 8060S: as much beyond L2, although Chips and Cheese found a little more («Strix Halo's \
+         Memory Subsystem»)";
     memory_latency: 1.0 to 1e5,
         "Cycles from a load to its result, from memory",
         "mt4g's reports of MI100, MI210 and MI300X; MI355X: that of MI350P, beyond L2 in nanoseconds",
@@ -172,7 +174,8 @@ fields! {
     infinity_bytes_per_second: 0.0 to 1e15,
         "Bandwidth of the Infinity Cache in bytes per second; 0 if there is none",
         "Chips and Cheese, «Testing AMD's Giant MI300X»: 11.9 TB/s; mt4g measured 5.8 TB/s",
-        "AMD's slides of RDNA 3, the peak: 5.3 TB/s; RX 9070 XT: as much for each MiB, an estimate";
+        "AMD's slides of RDNA 3, the peak: 5.3 TB/s; RX 9070 XT: as much for each MiB, an estimate; Radeon 8060S: just under \
+         1 TB/s (Chips and Cheese, «Strix Halo's Memory Subsystem»)";
     double_cycles: 1.0 to 1024.0,
         "Cycles of an f64 vector instruction",
         "AMD's slides «Introduction to AMD GPU programming with HIP»: half rate on MI100, full rate from MI210 on",

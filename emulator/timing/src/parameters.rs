@@ -160,6 +160,16 @@ const RDNA3: Pipeline = Pipeline {
     }),
 };
 
+/// Radeon 8060S: two shader arrays of ten workgroup processors.
+const RDNA35: Pipeline = Pipeline {
+    array_cache: Some(ArrayCache {
+        bytes: 256 << 10,
+        latency: 110,
+        processors: 10,
+    }),
+    ..RDNA3
+};
+
 const RDNA4: Pipeline = Pipeline {
     barrier_cycles: 20,
     scalar_result_cycles: 9,
@@ -183,6 +193,9 @@ const L2_EFFICIENCY: f64 = 2484.7 * GIB_PER_SECOND / (32.0 * 64.0 * 1.502e9);
 /// What mt4g's later version reads from an XCD's L2 on MI350P, of 16 channels with 128 bytes each: 0.74 of them, 47.6 bytes
 /// for each compute unit. MI300X's XCDs have the same L2 (AMD's CDNA 3 white paper).
 const L2_OF_MI350P: f64 = 12494.5 * GIB_PER_SECOND / 2.2e9 / 4.0;
+
+/// Bytes per cycle of RX 7600's L2, which has 2 MiB, as has that of Radeon 8060S: 2.13 TB/s at 2.655 GHz.
+const L2_OF_RX_7600: f64 = 2.13e12 / 2.655e9;
 
 /// Bytes per cycle of RX 6900 XT's L2 for each MiB: 4.6 TB/s, 4 MiB, 2.57 GHz.
 const RDNA_L2_BYTES: f64 = 4.6e12 / 2.57e9 / 4.0;
@@ -289,6 +302,20 @@ const RX_7900_XTX: Parameters = Parameters {
     lds_bus_bytes_per_cycle: 128,
 };
 
+/// What is behind L2 has other clocks, and takes as long as on RX 7900 XTX: 171 and 346 of its cycles at 2.5 GHz.
+const RADEON_8060S: Parameters = Parameters {
+    machine: Product::Radeon8060s,
+    pipeline: &RDNA35,
+    hardware: Product::Radeon8060s.specifications(),
+    memory_efficiency: 221.0 / 256.0,
+    infinity_latency: 205 + 198,
+    memory_latency: 205 + 401,
+    l2_bytes_per_cycle: L2_OF_RX_7600,
+    l2_written_bytes_per_cycle: L2_OF_RX_7600,
+    infinity_bytes_per_second: 1e12,
+    ..RX_7900_XTX
+};
+
 const RX_9070_XT: Parameters = Parameters {
     machine: Product::Rx9070Xt,
     pipeline: &RDNA4,
@@ -314,13 +341,14 @@ pub struct NoParameters {
 
 impl Parameters {
     /// The machines that have parameters.
-    pub const MACHINES: [Product; 7] = [
+    pub const MACHINES: [Product; 8] = [
         Product::Mi100,
         Product::Mi210,
         Product::Mi250x,
         Product::Mi300x,
         Product::Mi355x,
         Product::Rx7900Xtx,
+        Product::Radeon8060s,
         Product::Rx9070Xt,
     ];
 
@@ -333,6 +361,7 @@ impl Parameters {
             Product::Mi300x => &MI300X,
             Product::Mi355x => &MI355X,
             Product::Rx7900Xtx => &RX_7900_XTX,
+            Product::Radeon8060s => &RADEON_8060S,
             Product::Rx9070Xt => &RX_9070_XT,
             _ => return None,
         })
