@@ -16,6 +16,7 @@ const EMBEDDED: &[(Product, &str)] = &[
     (Product::Mi300x, include_str!("MI300X.csv")),
     (Product::Mi355x, include_str!("MI355X.csv")),
     (Product::Rx7900Xtx, include_str!("RX7900XTX.csv")),
+    (Product::Radeon8060s, include_str!("Radeon8060S.csv")),
     (Product::Rx9070Xt, include_str!("RX9070XT.csv")),
 ];
 
