@@ -27,6 +27,18 @@ fn numbers(text: &str) -> BTreeMap<String, f64> {
         .collect()
 }
 
+/// The file with other values.
+fn with(text: &str, changed: &[(&str, f64)]) -> String {
+    let line = |line: &str| {
+        let name = line.split_once(" = ").map(|(name, _)| name);
+        match changed.iter().find(|(changed, _)| Some(*changed) == name) {
+            Some((name, value)) => format!("{name} = {value}\n"),
+            None => format!("{line}\n"),
+        }
+    };
+    text.lines().map(line).collect()
+}
+
 /// Parameters that microbenchmarks measure, and by how much they may differ: latencies are multiples of a SIMD's turn of
 /// four cycles, and rates have a start and an end.
 const MEASURED: [(&str, f64); 13] = [
@@ -89,24 +101,37 @@ fn the_model_gives_back_its_parameters() {
         ("infinity_bytes_per_second", 9e12),
         ("memory_efficiency", 0.6),
     ];
-    let text: Vec<String> = own
-        .lines()
-        .map(|line| {
-            let named = |(name, _): &&(&str, f64)| line.starts_with(&format!("{name} = "));
-            match changed.iter().find(named) {
-                Some((name, value)) => format!("{name} = {value}"),
-                None => line.to_owned(),
-            }
-        })
-        .collect();
+    let text = with(&own, &changed);
     let file = folder.path().join("changed.toml");
-    std::fs::write(&file, text.join("\n")).unwrap();
-    let expected = numbers(&text.join("\n"));
+    std::fs::write(&file, &text).unwrap();
+    let expected = numbers(&text);
     let found = calibrate("MI300X", Some(&file), &out);
     compare(&expected, &found);
     // --parameters takes what was measured.
     let again = stdout(ferrowave(&["parameters", "--parameters"]).arg(&out));
     assert_eq!(numbers(&again), found);
+}
+
+#[test]
+fn the_model_of_a_radeon_gives_back_its_parameters() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("measured.toml");
+    for machine in ["RX 7900 XTX", "RX 9070 XT", "Strix Halo"] {
+        let own = stdout(&mut ferrowave(&["parameters", machine]));
+        // L2 of RX 9070 XT has more than its compute units read.
+        compare(&numbers(&own), &calibrate(machine, None, &out));
+    }
+    let own = stdout(&mut ferrowave(&["parameters", "RX 9070 XT"]));
+    let changed = with(
+        &own,
+        &[("l2_latency", 300.0), ("l2_bytes_per_cycle", 1300.0)],
+    );
+    let file = folder.path().join("changed.toml");
+    std::fs::write(&file, &changed).unwrap();
+    compare(
+        &numbers(&changed),
+        &calibrate("RX 9070 XT", Some(&file), &out),
+    );
 }
 
 #[test]

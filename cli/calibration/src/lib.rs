@@ -6,6 +6,8 @@
 #![no_std]
 #![feature(abi_gpu_kernel, asm_experimental_arch, portable_simd, stdarch_amdgpu)]
 
+#[cfg(not(ferrowave_family = "cdna"))]
+use core::simd::u32x8;
 use core::{
     arch::{
         amdgpu::{s_barrier, workgroup_id_x, workitem_id_x},
@@ -15,22 +17,112 @@ use core::{
     simd::u32x4,
 };
 
+/// Work-items of a wave.
+const LANES: u32 = if cfg!(ferrowave_family = "cdna") {
+    64
+} else {
+    32
+};
+
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
     // SAFETY: ends the launch with an error.
     unsafe { asm!("s_trap 2", options(noreturn)) }
 }
 
-/// Repeats an instruction 16, 64 or 128 times.
+/// Waits for loads from the scalar cache, from LDS and from memory, and for stores.
+#[cfg(not(ferrowave_family = "rdna4"))]
+macro_rules! wait {
+    (scalar) => {
+        "s_waitcnt lgkmcnt(0)"
+    };
+    (lds) => {
+        "s_waitcnt lgkmcnt(0)"
+    };
+    (load) => {
+        "s_waitcnt vmcnt(0)"
+    };
+    (store) => {
+        wait_for_stores!()
+    };
+}
+#[cfg(ferrowave_family = "rdna4")]
+macro_rules! wait {
+    (scalar) => {
+        "s_wait_kmcnt 0x0"
+    };
+    (lds) => {
+        "s_wait_dscnt 0x0"
+    };
+    (load) => {
+        "s_wait_loadcnt 0x0"
+    };
+    (store) => {
+        "s_wait_storecnt 0x0"
+    };
+}
+
+#[cfg(ferrowave_family = "cdna")]
+macro_rules! wait_for_stores {
+    () => {
+        "s_waitcnt vmcnt(0)"
+    };
+}
+#[cfg(ferrowave_family = "rdna3")]
+macro_rules! wait_for_stores {
+    () => {
+        "s_waitcnt_vscnt null, 0x0"
+    };
+}
+
+/// A barrier of the workgroup.
+#[cfg(not(ferrowave_family = "rdna4"))]
+macro_rules! barrier {
+    () => {
+        "s_barrier"
+    };
+}
+#[cfg(ferrowave_family = "rdna4")]
+macro_rules! barrier {
+    () => {
+        "s_barrier_signal -1\ns_barrier_wait -1"
+    };
+}
+
+/// What makes an atomic operation return the old value.
+#[cfg(any(
+    ferrowave_gpu = "gfx908",
+    ferrowave_gpu = "gfx90a",
+    ferrowave_family = "rdna3"
+))]
+macro_rules! returning {
+    () => {
+        "glc"
+    };
+}
+#[cfg(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"))]
+macro_rules! returning {
+    () => {
+        "sc0"
+    };
+}
+#[cfg(ferrowave_family = "rdna4")]
+macro_rules! returning {
+    () => {
+        "th:TH_ATOMIC_RETURN"
+    };
+}
+
+/// Repeats instructions 16, 64 or 128 times.
 macro_rules! times {
-    (16, $line:literal) => {
+    (16, $line:expr) => {
         concat!(
             $line, "\n", $line, "\n", $line, "\n", $line, "\n", $line, "\n", $line, "\n", $line,
             "\n", $line, "\n", $line, "\n", $line, "\n", $line, "\n", $line, "\n", $line, "\n",
             $line, "\n", $line, "\n", $line, "\n"
         )
     };
-    (64, $line:literal) => {
+    (64, $line:expr) => {
         concat!(
             times!(16, $line),
             times!(16, $line),
@@ -38,7 +130,7 @@ macro_rules! times {
             times!(16, $line)
         )
     };
-    (128, $line:literal) => {
+    (128, $line:expr) => {
         concat!(times!(64, $line), times!(64, $line))
     };
 }
@@ -74,15 +166,29 @@ repeat! {
     /// 16 pauses of 64 cycles.
     sleep: times!(16, "s_sleep 1"), [];
     /// 16 barriers of the workgroup.
-    barrier: times!(16, "s_barrier"), [];
+    barrier: times!(16, barrier!()), [];
 }
 
-/// gfx908's matrix instructions need accumulation registers, which Rust's assembly does not know.
-#[cfg(not(ferrowave_gpu = "gfx908"))]
+// gfx908's matrix instructions need accumulation registers, which Rust's assembly does not know.
+#[cfg(all(ferrowave_family = "cdna", not(ferrowave_gpu = "gfx908")))]
 repeat! {
     /// 16 matrix instructions that add to the same sum.
     matrix: times!(16, "v_mfma_f32_16x16x4f32 {d}, {s}, {s}, {d}"),
         [d = inout(vgpr128) u32x4::splat(0) => _, s = in(vgpr32) 0_u32,];
+}
+
+#[cfg(ferrowave_family = "rdna3")]
+repeat! {
+    /// 16 matrix instructions that add to the same sum.
+    matrix: times!(16, "v_wmma_f32_16x16x16_f16 {d}, {s}, {s}, {d}"),
+        [d = inout(vgpr256) u32x8::splat(0) => _, s = in(vgpr256) u32x8::splat(0),];
+}
+
+#[cfg(ferrowave_family = "rdna4")]
+repeat! {
+    /// 16 matrix instructions that add to the same sum.
+    matrix: times!(16, "v_wmma_f32_16x16x16_f16 {d}, {s}, {s}, {d}"),
+        [d = inout(vgpr256) u32x8::splat(0) => _, s = in(vgpr128) u32x4::splat(0),];
 }
 
 /// 16 loads of the scalar cache, each with the address that the one before has loaded.
@@ -96,7 +202,7 @@ pub unsafe extern "gpu-kernel" fn scalar_latency(list: *const u32, iterations: u
         // SAFETY: loads the zero, as the caller promises.
         unsafe {
             asm!(
-                times!(16, "s_load_dword {at}, {list}, {at}\ns_waitcnt lgkmcnt(0)"),
+                times!(16, concat!("s_load_dword {at}, {list}, {at}\n", wait!(scalar))),
                 at = inout(sgpr32) at,
                 list = in(sgpr64) list,
                 options(nostack, readonly)
@@ -113,14 +219,12 @@ pub unsafe extern "gpu-kernel" fn scalar_latency(list: *const u32, iterations: u
 pub unsafe extern "gpu-kernel" fn lds_latency(iterations: u32) {
     let mut at = 0_u32;
     // SAFETY: as the caller promises.
-    unsafe {
-        asm!("ds_write_b32 {at}, {at}\ns_waitcnt lgkmcnt(0)", at = in(vgpr32) at, options(nostack))
-    };
+    unsafe { asm!("ds_write_b32 {at}, {at}", wait!(lds), at = in(vgpr32) at, options(nostack)) };
     for _ in 0..iterations {
         // SAFETY: loads the zero that was written.
         unsafe {
             asm!(
-                times!(16, "ds_read_b32 {at}, {at}\ns_waitcnt lgkmcnt(0)"),
+                times!(16, concat!("ds_read_b32 {at}, {at}\n", wait!(lds))),
                 at = inout(vgpr32) at,
                 options(nostack)
             );
@@ -142,7 +246,7 @@ macro_rules! lds_read {
                 // SAFETY: within the LDS, as the caller promises. The loads are done at the end.
                 unsafe {
                     asm!(
-                        concat!(times!(64, $line), "s_waitcnt lgkmcnt(0)"),
+                        concat!(times!(64, $line), wait!(lds)),
                         at = in(vgpr32) at,
                         d = inout($class) $value => _,
                         options(nostack)
@@ -170,21 +274,17 @@ pub unsafe extern "gpu-kernel" fn atomic_latency(memory: *mut u32, iterations: u
     }
     for _ in 0..iterations {
         // SAFETY: adds zero to the word.
-        #[cfg(any(ferrowave_gpu = "gfx908", ferrowave_gpu = "gfx90a"))]
         unsafe {
             asm!(
-                times!(16, "global_atomic_add {d}, {zero}, {zero}, {memory} glc\ns_waitcnt vmcnt(0)"),
-                zero = in(vgpr32) 0_u32,
-                memory = in(sgpr64) memory,
-                d = out(vgpr32) _,
-                options(nostack)
-            );
-        }
-        // SAFETY: adds zero to the word.
-        #[cfg(not(any(ferrowave_gpu = "gfx908", ferrowave_gpu = "gfx90a")))]
-        unsafe {
-            asm!(
-                times!(16, "global_atomic_add {d}, {zero}, {zero}, {memory} sc0\ns_waitcnt vmcnt(0)"),
+                times!(
+                    16,
+                    concat!(
+                        "global_atomic_add {d}, {zero}, {zero}, {memory} ",
+                        returning!(),
+                        "\n",
+                        wait!(load)
+                    )
+                ),
                 zero = in(vgpr32) 0_u32,
                 memory = in(sgpr64) memory,
                 d = out(vgpr32) _,
@@ -212,7 +312,8 @@ pub unsafe extern "gpu-kernel" fn load_latency(
         // SAFETY: inside, as the caller promises.
         unsafe {
             asm!(
-                "global_load_dword {d}, {offset}, {memory}\ns_waitcnt vmcnt(0)",
+                "global_load_dword {d}, {offset}, {memory}",
+                wait!(load),
                 offset = in(vgpr32) offset,
                 memory = in(sgpr64) memory,
                 d = out(vgpr32) _,
@@ -222,7 +323,7 @@ pub unsafe extern "gpu-kernel" fn load_latency(
         offset += 1024 * 64;
     }
     s_barrier();
-    if workitem_id_x() >= 64 {
+    if workitem_id_x() >= LANES {
         return;
     }
     let mut at = start;
@@ -230,7 +331,7 @@ pub unsafe extern "gpu-kernel" fn load_latency(
         // SAFETY: inside, as the caller promises.
         unsafe {
             asm!(
-                times!(16, "global_load_dword {at}, {at}, {memory}\ns_waitcnt vmcnt(0)"),
+                times!(16, concat!("global_load_dword {at}, {at}, {memory}\n", wait!(load))),
                 at = inout(vgpr32) at,
                 memory = in(sgpr64) memory,
                 options(nostack, readonly)
@@ -295,7 +396,7 @@ pub unsafe extern "gpu-kernel" fn read(
                     "global_load_dwordx4 {to_f}, {f}, {memory}",
                     "global_load_dwordx4 {to_g}, {g}, {memory}",
                     "global_load_dwordx4 {to_h}, {h}, {memory}",
-                    "s_waitcnt vmcnt(0)",
+                    wait!(load),
                     a = in(vgpr32) a, b = in(vgpr32) b, c = in(vgpr32) c, d = in(vgpr32) d,
                     e = in(vgpr32) e, f = in(vgpr32) f, g = in(vgpr32) g, h = in(vgpr32) h,
                     memory = in(sgpr64) memory,
@@ -348,7 +449,7 @@ pub unsafe extern "gpu-kernel" fn write(
                     "global_store_dwordx4 {f}, {value}, {memory}",
                     "global_store_dwordx4 {g}, {value}, {memory}",
                     "global_store_dwordx4 {h}, {value}, {memory}",
-                    "s_waitcnt vmcnt(0)",
+                    wait!(store),
                     a = in(vgpr32) a, b = in(vgpr32) b, c = in(vgpr32) c, d = in(vgpr32) d,
                     e = in(vgpr32) e, f = in(vgpr32) f, g = in(vgpr32) g, h = in(vgpr32) h,
                     memory = in(sgpr64) memory,

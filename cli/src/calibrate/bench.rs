@@ -3,12 +3,13 @@
 //! A microbenchmark is launched with two numbers of iterations; the difference of the two times is that of the iterations
 //! themselves, without the launch, cold caches and what a kernel does first. On the emulator the times are the timing
 //! model's, in cycles. On a GPU they are between HIP's events, and become cycles by a chain of dependent vector
-//! instructions, which take four cycles each: so the clock at that moment is known, and also that of a GPU whose clock
-//! sinks.
+//! instructions, which take four cycles each on CDNA and five on RDNA: so the clock at that moment is known, and also that of
+//! a GPU whose clock sinks.
 
 use std::time::Duration;
 
 use ferrowave::hip::{Arguments, Context, DeviceBuffer, Kernel, LaunchConfig, Module, Stream};
+use ferrowave_gpu::{Family, GpuLimits};
 use ferrowave_hip::timing::{self, Settings};
 use ferrowave_timing::{Parameters, Start};
 
@@ -22,6 +23,14 @@ const MORE_ON_A_GPU: u32 = 100;
 
 /// The largest spread of repetitions, as a share of their median, of a GPU that runs nothing else at a constant clock.
 pub(crate) const MOST_SPREAD: f64 = 0.1;
+
+/// Cycles from a vector instruction to the next that needs its result: LLVM's `SISchedule.td`.
+const fn chained_cycles(family: Family) -> f64 {
+    match family {
+        Family::Cdna => 4.0,
+        Family::Rdna => 5.0,
+    }
+}
 
 /// A measured figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,9 +68,9 @@ impl Sample {
 /// A microbenchmark.
 pub(crate) struct Run<'a> {
     pub(crate) kernel: &'a str,
-    /// Workgroups and their work-items.
+    /// Workgroups and their waves.
     pub(crate) grid: u32,
-    pub(crate) block: u32,
+    pub(crate) waves: u32,
     pub(crate) lds_bytes: u32,
     /// The smaller number of iterations on the model; the larger one is twice as many.
     pub(crate) iterations: u32,
@@ -70,12 +79,12 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// One workgroup of `block` work-items.
-    pub(crate) const fn new(kernel: &'a str, block: u32) -> Self {
+    /// One workgroup of `waves` waves.
+    pub(crate) const fn new(kernel: &'a str, waves: u32) -> Self {
         Run {
             kernel,
             grid: 1,
-            block,
+            waves,
             lds_bytes: 0,
             iterations: 20,
             more: MORE_ON_A_GPU,
@@ -117,14 +126,15 @@ impl Bench {
             },
         };
         let chain = |bench: &Self, name| {
-            bench.iteration(&Run::new(name, 64), |_, iterations| {
+            bench.iteration(&Run::new(name, 1), |_, iterations| {
                 Arguments::new().value(iterations)
             })
         };
         let (short, long) = (chain(&bench, "fma_short")?, chain(&bench, "fma_long")?);
-        // 64 instructions of four cycles are the difference.
-        bench.cycle = (long.value - short.value) / 256.0;
-        bench.overhead = short.value / bench.cycle - 256.0;
+        // 64 instructions are the difference.
+        let chain = 64.0 * chained_cycles(bench.parameters.hardware.gpu.family());
+        bench.cycle = (long.value - short.value) / chain;
+        bench.overhead = short.value / bench.cycle - chain;
         let hz = match bench.is_modelled {
             true => bench.parameters.hardware.clock_hz() / bench.cycle,
             false => 1.0 / bench.cycle,
@@ -143,6 +153,11 @@ impl Bench {
 
     pub(crate) const fn is_modelled(&self) -> bool {
         self.is_modelled
+    }
+
+    /// Work-items of a wave.
+    pub(crate) fn lanes(&self) -> u32 {
+        GpuLimits::of(self.parameters.hardware.gpu).wave_size
     }
 
     /// Whether there is a kernel of this name for the GPU.
@@ -192,7 +207,7 @@ impl Bench {
         let kernel = self.module.kernel(run.kernel).map_err(Failure::failed)?;
         let config = LaunchConfig {
             grid: [run.grid, 1, 1],
-            block: [run.block, 1, 1],
+            block: [run.waves * self.lanes(), 1, 1],
             dynamic_lds_bytes: run.lds_bytes,
         };
         let (repetitions, iterations) = match self.is_modelled {

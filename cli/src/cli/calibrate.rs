@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 use ferrowave::hip::{Context, Device};
-use ferrowave_gpu::{Family, Gpu, Product};
+use ferrowave_gpu::{Gpu, Product};
 use ferrowave_timing::Parameters;
 
 use super::{Columns, DeviceOption, Failure, ParametersOption, print};
@@ -93,18 +93,12 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The parameters of the device before it is measured. The microbenchmarks have CDNA's instructions.
+/// The parameters of the device before it is measured.
 fn machine(options: &Options, device: &Device) -> Result<Parameters, Failure> {
     let properties = device.properties();
     let gpu = properties
         .gpu()
         .ok_or_else(|| Failure::usage(format!("{} is not modelled", properties.gpu_name())))?;
-    if gpu.family() == Family::Rdna {
-        return Err(Failure::usage(format!(
-            "calibrate has microbenchmarks for CDNA only, not for {gpu}; `ferrowave parameters` writes a file whose values \
-             can be changed by hand"
-        )));
-    }
     if device.is_emulated() {
         let asked = options.device.selector()?.product();
         return options.parameters.of(asked.unwrap_or(Product::of(gpu)));
@@ -112,8 +106,8 @@ fn machine(options: &Options, device: &Device) -> Result<Parameters, Failure> {
     let mut known = Parameters::MACHINES
         .into_iter()
         .filter(|product| product.gpu() == gpu);
-    let same =
-        known.find(|product| product.specifications().compute_units == properties.compute_units);
+    let same = known
+        .find(|product| product.specifications().multiprocessors() == properties.compute_units);
     let product = same.ok_or_else(|| {
         Failure::usage(format!(
             "no machine with {gpu} and {} compute units is modelled; known are {}",
