@@ -5,7 +5,7 @@
 #   GPU="RX 9070 XT" SIZES="256 16x4096x4096" benches/libraries.sh full f16
 #
 # The libraries are Debian's hipBLASLt and rocBLAS; the ratio is that of the faster one. GPU is MI100, MI210 (the default), RX 7900
-# XTX or RX 9070 XT, for which they have kernels.
+# XTX or RX 9070 XT, for which they have kernels, or Radeon 8060S, for which hipBLASLt has some.
 #
 # A line has tabs between its columns. All kernels that a library launches for a product count; a tile of theirs is named.
 # Matrices are row-major. Ours is the kernel that is chosen. Nothing is computed: launches are estimated.
@@ -16,9 +16,10 @@ gpu=${GPU:-MI210}
 declare -A kernels
 case $gpu in
 MI100 | MI210) kernels=([any]=split_k) ;;
-"RX 7900 XTX" | "RX 9070 XT") kernels=([any]=wmma_split_k [f32]=fma_split_k_64x64) ;;
-*) echo "GPU is MI100, MI210, RX 7900 XTX or RX 9070 XT, not $gpu" >&2; exit 2 ;;
+"RX 7900 XTX" | "RX 9070 XT" | "Radeon 8060S") kernels=([any]=wmma_split_k [f32]=fma_split_k_64x64) ;;
+*) echo "GPU is MI100, MI210, RX 7900 XTX, RX 9070 XT or Radeon 8060S, not $gpu" >&2; exit 2 ;;
 esac
+[ "$gpu" != "Radeon 8060S" ] || gpus=gfx1151
 types=("${@:2}")
 [ "${#types[@]}" -gt 0 ] || types=(f16 bf16 f32)
 debian libhipblaslt1-bench librocblas4-bench libomp5

@@ -8,6 +8,8 @@
 //! - LDS instructions;
 //! - the kernels of AMD's Gluon tutorials (`gluon.py`), which need Triton: that of `TRITON_PYTHON`, or one that is
 //!   installed from PyPI to `ferrowave/triton` in the user's cache folder, once;
+//! - products of integers on Radeon 8060S, of which `FERROWAVE_STRIX_HALO_GEMMS` names a checkout (`strix_halo`), by the
+//!   same clang;
 //! - products of AMD's rocBLAS and hipBLASLt, which `benches/libraries.sh` fetches from Debian;
 //! - [`Gemm`](ferrowave::gemm::Gemm)'s choice beside a product in Triton (`vendor.py`), on MI300X and MI355X.
 //!
@@ -24,6 +26,7 @@ mod ours;
 mod published;
 mod rows;
 mod statistics;
+mod strix_halo;
 mod triton;
 mod vendor;
 
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
     }
     lds::print(&choice);
     gluon::print(&choice);
+    strix_halo::print(&choice);
     libraries::print(&choice);
     vendor::print(&choice);
     // A selection has not all rows.

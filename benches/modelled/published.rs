@@ -253,6 +253,37 @@ fn check_ladder(
     source.wrong(program, memory, addresses, bytemuck::cast_slice(&expected))
 }
 
+/// The code object that `CLANG`, or else `clang-22` or `clang`, makes of a file; or why there is none.
+pub(crate) fn clang(source: &Path, options: &str) -> Result<Vec<u8>, String> {
+    let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let object = directory.path().join("object");
+    let named = env::var("CLANG").ok();
+    let compilers = match &named {
+        Some(clang) => vec![clang.as_str()],
+        None => vec!["clang-22", "clang"],
+    };
+    let mut complaint = String::new();
+    for clang in compilers {
+        let output = Command::new(clang)
+            .args(options.split(' '))
+            .arg(source)
+            .arg("-o")
+            .arg(&object)
+            .output();
+        complaint = match output {
+            Ok(output) if output.status.success() => {
+                return fs::read(&object).map_err(|error| error.to_string());
+            }
+            Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+            Err(error) => error.to_string(),
+        };
+    }
+    Err(format!(
+        "no clang compiles {}: {complaint}",
+        source.display()
+    ))
+}
+
 impl Source {
     /// The kernels whose C is not as expected, for a product of [`CHECKED`] in each direction.
     fn wrong(
@@ -327,7 +358,6 @@ impl Source {
     /// The code object, or why it could not be compiled.
     fn compile(&self) -> Result<Vec<u8>, String> {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let object = directory.path().join("object");
         let gpu = self.machine.gpu();
         let (source, options) = match self.text {
             Text::Hip(text) => {
@@ -352,28 +382,7 @@ impl Source {
                 )
             }
         };
-        let named = env::var("CLANG").ok();
-        let compilers = match &named {
-            Some(clang) => vec![clang.as_str()],
-            None => vec!["clang-22", "clang"],
-        };
-        let mut complaint = String::new();
-        for clang in compilers {
-            let output = Command::new(clang)
-                .args(options.split(' '))
-                .arg(&source)
-                .arg("-o")
-                .arg(&object)
-                .output();
-            complaint = match output {
-                Ok(output) if output.status.success() => {
-                    return fs::read(&object).map_err(|error| error.to_string());
-                }
-                Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
-                Err(error) => error.to_string(),
-            };
-        }
-        Err(format!("no clang compiles {}: {complaint}", self.name))
+        clang(&source, &options)
     }
 
     pub(crate) fn print(&self, choice: &Choice) {

@@ -110,9 +110,10 @@ unpack() {
 }
 
 # Builds test targets and prints cargo's messages, which name the files. Packages, features and profile (unless
-# $CARGO_PROFILE names another) are those of `make test`, so that its build is reused. Options select targets.
+# $CARGO_PROFILE names another) are those of `make test`, so that its build is reused, and so are the GPUs of our kernels unless
+# $gpus names others. Options select targets.
 artifacts() {
-    (cd "$repository" && FERROWAVE_GPUS=gfx908,gfx90a,gfx942,gfx950,gfx1100,gfx1201 cargo test --quiet --workspace --no-run \
+    (cd "$repository" && FERROWAVE_GPUS=${gpus:-gfx908,gfx90a,gfx942,gfx950,gfx1100,gfx1201} cargo test --quiet --workspace --no-run \
         ${CARGO_PROFILE:+--profile "$CARGO_PROFILE"} --message-format json "$@")
 }
 
