@@ -31,6 +31,7 @@ mod memory;
 mod parameter_file;
 mod parameters;
 mod placement;
+mod replayed;
 mod report;
 mod sharing;
 mod skipped;
@@ -57,7 +58,7 @@ pub use timeline::MOST_TIMELINE_INSTRUCTIONS;
 pub use timeline_events::{Shown, write_timelines};
 pub use trace::Tracer;
 
-use std::{collections::HashMap, convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc};
 
 use ferrowave_gpu::{Gpu, Occupancy, Product};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
@@ -67,7 +68,8 @@ use compute_unit::{ComputeUnit, Replay};
 use instruction::{Timed, Unit as Executes};
 use memory::{Memory, Traffic};
 use placement::Placement;
-use sharing::Shares;
+use replayed::Replayed;
+use sharing::Sources;
 use skipped::Skipped;
 use trace::{Chosen, Recorded};
 use wave::Instructions as Table;
@@ -303,7 +305,7 @@ impl Plan {
         let line_bytes = u64::from(self.parameters.hardware.gpu.line_bytes());
         let accessed = layout::place(&mut recorded, &kernel.memory().view(), line_bytes);
         let code = kernel.code();
-        let shares = sharing::shares(
+        let sources = sharing::sources(
             &recorded,
             code.facts(),
             &self.placement,
@@ -312,7 +314,7 @@ impl Plan {
             &self.parameters,
         );
         let candidates = self.placement.candidates();
-        let of_unit = |&first: &u64| self.of_unit(first, code, &recorded, &shares);
+        let of_unit = |&first: &u64| self.of_unit(first, code, &recorded, &sources);
         let units: Vec<UnitTiming> =
             on_all_threads(|| candidates.par_iter().map(of_unit).collect());
         // The first of equally slow ones.
@@ -348,9 +350,9 @@ impl Plan {
         first_workgroup: u64,
         code: &Code,
         recorded: &Recorded,
-        shares: &HashMap<u32, Shares>,
+        sources: &Sources,
     ) -> UnitTiming {
-        let chosen = self.placement.replayed(first_workgroup, recorded);
+        let chosen = Replayed::new(&self.placement, first_workgroup, sources);
         let replayed: Vec<_> = self
             .placement
             .on_unit_of(chosen.first, BATCHES * self.placement.resident)
@@ -375,7 +377,7 @@ impl Plan {
             .filter_map(|(timed, _)| timed.as_ref())
             .map(|timed| timed.size)
             .sum();
-        let memory = Memory::new(&self.parameters, &chosen, shares.clone());
+        let memory = Memory::new(&self.parameters, &chosen, sources.shares.clone());
         let mut unit =
             ComputeUnit::new(&self.parameters, instructions, recorded, memory, code_bytes);
         if self.in_one_compute_unit {

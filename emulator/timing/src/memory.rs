@@ -1,8 +1,8 @@
 //! The memory system of the replayed compute unit: its L1 cache, and its share of L2, the Infinity Cache and memory.
 //!
 //! Each resource is a queue with a fixed number of bytes per cycle: a request starts when the ones before it are
-//! through. The compute unit's share of L2, the Infinity Cache and memory is its share of all workgroups, or of their
-//! accesses: a unit with more work makes more requests, and gets what others leave once they are finished. Results return in the order
+//! through. The compute unit's share of L2, the Infinity Cache and memory is its share of all workgroups, or of what these
+//! supply: a unit with more work makes more requests, and gets what others leave once they are finished. Results return in the order
 //! of the requests, because L1 is assumed to be one queue.
 //!
 //! Vector memory instructions wait before L1 in a queue of a few instructions. L1 starts one when it is done with the one
@@ -16,7 +16,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::{
     parameters::{L1_WAYS, Parameters},
-    placement::Replayed,
+    replayed::Replayed,
     sharing::{Shares, Source},
     tags::Tags,
     trace::Shape,

@@ -5,10 +5,7 @@
 //! many as fit; later workgroups replace those that end. On RDNA, a workgroup processor is a compute unit here: two of them,
 //! which can run one workgroup together.
 
-use super::{
-    parameters::Parameters,
-    trace::{KEPT_ACCESSES, Recorded, WorkgroupTrace},
-};
+use super::parameters::Parameters;
 
 /// The placement of a grid on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,34 +84,6 @@ impl Placement {
         firsts
     }
 
-    /// The compute unit whose first workgroup is `first`. If all workgroups start at once, its work is its share of the
-    /// accessed lines; otherwise, its share of workgroups.
-    pub(super) fn replayed(&self, first: u64, recorded: &Recorded) -> Replayed {
-        if !self.all_at_once() {
-            let own = self.count_on_unit_of(first) as f64;
-            return Replayed {
-                first,
-                share: own / self.workgroups.max(1) as f64,
-                share_of_xcd: own / self.workgroups.div_ceil(self.xcds).max(1) as f64,
-            };
-        }
-        let (xcd, unit) = self.of(first);
-        let (mut own, mut of_xcd, mut of_all) = (0, 0, 0);
-        for workgroup in &recorded.workgroups {
-            let lines = lines_of(workgroup, recorded);
-            let place = self.of(workgroup.number);
-            of_all += lines;
-            of_xcd += if place.0 == xcd { lines } else { 0 };
-            own += if place == (xcd, unit) { lines } else { 0 };
-        }
-        let share = |of: u64| own as f64 / of.max(1) as f64;
-        Replayed {
-            first,
-            share: share(of_all),
-            share_of_xcd: share(of_xcd),
-        }
-    }
-
     /// XCDs.
     pub(super) const fn xcds(&self) -> u64 {
         self.xcds
@@ -126,32 +95,9 @@ impl Placement {
     }
 }
 
-/// The compute unit that is replayed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Replayed {
-    /// The number of its first workgroup.
-    pub(super) first: u64,
-    /// Its share of the requests of all compute units.
-    pub(super) share: f64,
-    /// Its share of those of its XCD.
-    pub(super) share_of_xcd: f64,
-}
-
-/// The lines of a workgroup's first accesses. Of most workgroups, only these are recorded.
-fn lines_of(workgroup: &WorkgroupTrace, recorded: &Recorded) -> u64 {
-    let waves = workgroup.waves.iter();
-    let accesses = waves.flat_map(|wave| wave.accesses.iter().take(KEPT_ACCESSES));
-    let shapes = accesses.filter_map(|access| recorded.shapes.get(access.shape as usize));
-    shapes.map(|shape| shape.lines.len() as u64).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        Parameters,
-        trace::{Access, Shape, WaveTrace},
-    };
     use ferrowave_gpu::Product;
 
     #[test]
@@ -166,51 +112,16 @@ mod tests {
         assert_eq!(placement.at_once(), 0..608);
         // The fullest of 38 compute units has 4 of the XCD's 125 workgroups.
         assert_eq!(placement.candidates(), [0]);
-        let fullest = placement.replayed(0, &Recorded::default());
-        assert_eq!((fullest.share, fullest.share_of_xcd), (0.004, 4.0 / 125.0));
         let huge = Placement::new(Parameters::of(Product::Mi100).expect("a row"), u64::MAX, 10);
         assert_eq!(huge.at_once(), 0..1200);
         assert_eq!(huge.on_unit_of(0, 3).last(), Some(240));
     }
 
     #[test]
-    fn shares_are_those_of_lines_if_all_workgroups_start_at_once() {
+    fn the_last_workgroup_is_replayed_if_all_start_at_once() {
         let parameters = Parameters::of(Product::Mi300x).expect("a row");
-        let placement = Placement::new(parameters, 20, 1);
-        let shape = |lines: u64| Shape {
-            lines: (0..lines).collect(),
-            busy: 4,
-            is_whole: false,
-        };
-        let workgroup = |number| {
-            let access = Access {
-                index: 0,
-                shape: u32::from(number == 19),
-                base: 0,
-            };
-            WorkgroupTrace {
-                number,
-                is_whole: true,
-                waves: vec![WaveTrace {
-                    accesses: vec![access; 5],
-                    ..WaveTrace::default()
-                }],
-            }
-        };
-        let recorded = Recorded {
-            workgroups: (0..20).map(workgroup).collect(),
-            shapes: vec![shape(2), shape(8)],
-        };
-        assert_eq!(placement.candidates(), [0, 19]);
-        // Workgroups 3, 11 and 19 are on one XCD.
-        let expected = Replayed {
-            first: 19,
-            share: 40.0 / (19.0 * 10.0 + 40.0),
-            share_of_xcd: 40.0 / 60.0,
-        };
-        assert_eq!(placement.replayed(19, &recorded), expected);
+        assert_eq!(Placement::new(parameters, 20, 1).candidates(), [0, 19]);
         // One workgroup is on the compute unit of the first.
-        let one = Placement::new(parameters, 1, 1);
-        assert_eq!(one.candidates(), [0]);
+        assert_eq!(Placement::new(parameters, 1, 1).candidates(), [0]);
     }
 }

@@ -114,6 +114,14 @@ impl Shares {
         self.given[source as usize] += 1;
     }
 
+    /// The share of the requests with some sources.
+    fn share_of(&self, is_counted: fn(Source) -> bool) -> f64 {
+        let sources = Source::ALL.into_iter().zip(self.given);
+        let counted = sources.filter(|&(source, _)| is_counted(source));
+        let counted: u64 = counted.map(|(_, given)| given).sum();
+        counted as f64 / self.given.iter().sum::<u64>().max(1) as f64
+    }
+
     fn add(&mut self, others: &Shares) {
         for (sum, given) in self.given.iter_mut().zip(others.given) {
             *sum += given;
@@ -138,6 +146,24 @@ impl Shares {
     }
 }
 
+/// The lines that a compute unit gets from what all have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Supplied {
+    /// From L2, also those that L2 has to request.
+    pub(super) by_l2: f64,
+    /// From the Infinity Cache and memory.
+    pub(super) behind_l2: f64,
+}
+
+/// Where the lines of the workgroups that start at once are found.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    /// By index of the instruction in the code.
+    pub(super) shares: HashMap<u32, Shares>,
+    /// What each compute unit of each XCD gets, if an instruction's lines have the same sources in all, as in the replay.
+    pub(super) supplied: Vec<Vec<Supplied>>,
+}
+
 /// How many lines' tags are prefetched at once.
 const FETCHED: usize = 16;
 
@@ -147,20 +173,20 @@ const ROUNDS: usize = 8;
 /// The most parts of the sets of L2 and of what is behind it.
 const MOST_PARTS: usize = 16;
 
-/// The shares of each instruction, by index in the code.
-pub(super) fn shares(
+/// The sources of each instruction's lines.
+pub(super) fn sources(
     recorded: &Recorded,
     facts: FactsTable<'_>,
     placement: &Placement,
     in_one_compute_unit: bool,
     infinity_holds_all: bool,
     parameters: &Parameters,
-) -> HashMap<u32, Shares> {
+) -> Sources {
     let waves = at_once(recorded, placement).flat_map(|workgroup| &workgroup.waves);
     let instructions = Instructions::new(waves, facts);
     let mut xcds = units(recorded, placement, in_one_compute_unit, parameters);
     Caches::new(placement, parameters, instructions, infinity_holds_all)
-        .shares(&mut xcds, &recorded.shapes)
+        .sources(&mut xcds, &recorded.shapes)
 }
 
 /// The workgroups that start on an empty machine.
@@ -281,6 +307,8 @@ struct Unit<'a> {
     turns: Vec<Vec<Wave<'a>>>,
     /// For each part of the sets behind L1, what is passed on to it in the current rounds.
     passed: Vec<Passed>,
+    /// By slot of the instruction, the requests that L1 passed on in all rounds.
+    requests: Vec<u64>,
 }
 
 /// The requests of some rounds for a part, by round and workgroup.
@@ -308,6 +336,7 @@ impl Unit<'_> {
             l1: l1.collect(),
             turns: Vec::new(),
             passed: Vec::new(),
+            requests: Vec::new(),
         }
     }
 
@@ -320,6 +349,7 @@ impl Unit<'_> {
         shapes: &[Shape],
     ) {
         self.passed.resize_with(parts, Passed::default);
+        self.requests.resize(instructions.kinds.len(), 0);
         for passed in &mut self.passed {
             passed.requests.clear();
             passed.ends.clear();
@@ -348,6 +378,7 @@ impl Unit<'_> {
                             }
                         };
                         if is_passed {
+                            self.requests[slot as usize] += 1;
                             let order = wave.order;
                             let request = Request { line, slot, order };
                             self.passed[part_of(line, parts)].requests.push(request);
@@ -425,8 +456,8 @@ impl Caches {
         }
     }
 
-    /// Where the lines of all waves were found, by index of the instruction in the code.
-    fn shares(mut self, xcds: &mut [Vec<Unit<'_>>], shapes: &[Shape]) -> HashMap<u32, Shares> {
+    /// Where the lines of all waves were found.
+    fn sources(mut self, xcds: &mut [Vec<Unit<'_>>], shapes: &[Shape]) -> Sources {
         let waves = xcds.iter().flatten().flat_map(|unit| &unit.turns).flatten();
         let rounds = waves.map(|wave| wave.trace.accesses.len()).max();
         let rounds = rounds.unwrap_or(0).min(KEPT_ACCESSES);
@@ -444,15 +475,33 @@ impl Caches {
                     .for_each(|(number, part)| part.run(number, some.clone(), xcds, instructions));
             }
         });
-        let mut shares: HashMap<u32, Shares> = HashMap::new();
-        for (index, slot) in (self.instructions.first..).zip(&self.instructions.slots) {
-            if let &Some(slot) = slot {
-                let all = shares.entry(index).or_default();
-                let xcds = self.parts.iter().flat_map(|part| &part.xcds);
-                xcds.for_each(|xcd| all.add(&xcd.shares[slot as usize]));
+        let mut by_slot = vec![Shares::default(); self.instructions.kinds.len()];
+        for xcd in self.parts.iter().flat_map(|part| &part.xcds) {
+            for (all, shares) in by_slot.iter_mut().zip(&xcd.shares) {
+                all.add(shares);
             }
         }
-        shares
+        let shares = (self.instructions.first..).zip(&self.instructions.slots);
+        let shares = shares.filter_map(|(index, slot)| Some((index, by_slot[(*slot)? as usize])));
+        let supplied = |unit: &Unit<'_>| {
+            let of_all = |is_counted| {
+                let requests = unit.requests.iter().zip(&by_slot);
+                requests
+                    .map(|(&requests, shares)| requests as f64 * shares.share_of(is_counted))
+                    .sum()
+            };
+            Supplied {
+                by_l2: of_all(Source::is_behind_array),
+                behind_l2: of_all(Source::is_behind_l2),
+            }
+        };
+        Sources {
+            shares: shares.collect(),
+            supplied: xcds
+                .iter()
+                .map(|units| units.iter().map(supplied).collect())
+                .collect(),
+        }
     }
 }
 
@@ -859,7 +908,7 @@ mod tests {
         };
         let mut xcds = units(recorded, &placement, false, &parameters);
         let caches = Caches::in_parts(&placement, &parameters, instructions, parts);
-        let shares = caches.shares(&mut xcds, &recorded.shapes);
+        let shares = caches.sources(&mut xcds, &recorded.shapes).shares;
         let mut shares: Vec<_> = shares.into_iter().map(|(at, of)| (at, of.given)).collect();
         shares.sort_unstable();
         shares
