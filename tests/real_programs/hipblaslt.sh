@@ -41,7 +41,7 @@ product() {
 }
 
 # A device, and the number of products in a sample.
-for drawn in gfx90a=48 gfx908=48 gfx1100=24 gfx1201=24; do
+for drawn in gfx90a=48 gfx908=48 gfx1100=24 gfx1151=24 gfx1201=24; do
     device=${drawn%=*}
     export FERROWAVE_DEVICE=emulator:$device
     for type in f16 bf16 f32 i8; do
