@@ -4,7 +4,7 @@
 use std::{io, path::Path, process::Command};
 
 use ferrowave::vendor::Vendor::{self, HipBlasLt, RocBlas};
-use ferrowave_gpu::Product::{self, Mi210, Radeon8060s, Rx7900Xtx, Rx9070Xt};
+use ferrowave_gpu::Product::{self, Mi210, Rx7900Xtx, Rx9070Xt};
 
 use crate::{
     Choice, rows,
@@ -37,9 +37,9 @@ const fn published(
 /// The first two are AMD's, by `rocblas-bench` (ROCm/rocm-libraries, issue 9453). The next are rates of `torch.matmul`
 /// (zzc0721/torch-performance-test-data), whose calls take longer than the kernels at 1024³: MI210 with ROCm 7.2 (issue 195), RX
 /// 9070 XT with ROCm 7.2 (173) and RX 7900 XTX with ROCm 6.3 (58), the releases next to Debian's libraries. PyTorch calls
-/// hipBLASLt on the first two and rocBLAS on the third (`blasPreferredBackend` in its `Context.cpp`). The next is the figure beside
-/// seb-v's ladder. The last is of `torch.matmul` with ROCm 7.10 (glovepost/wmma_ops), which chooses as for RX 9070 XT.
-const PUBLISHED: [Published; 13] = [
+/// hipBLASLt on the first two and rocBLAS on the third (`blasPreferredBackend` in its `Context.cpp`). The last is the figure beside
+/// seb-v's ladder.
+const PUBLISHED: [Published; 12] = [
     published(
         Mi210,
         RocBlas,
@@ -103,7 +103,6 @@ const PUBLISHED: [Published; 13] = [
     ),
     // 4.4992 ms.
     published(Rx7900Xtx, RocBlas, "f32 (seb-v)", &[(4096, 30.5)]),
-    published(Radeon8060s, HipBlasLt, "f16", &[(2048, 38.5), (4096, 41.0)]),
 ];
 
 impl Published {
@@ -164,7 +163,7 @@ fn modelled(lines: &[Vec<String>], row: &Published, size: u32) -> Option<Modelle
 }
 
 pub(crate) fn print(choice: &Choice) {
-    for machine in [Mi210, Rx9070Xt, Rx7900Xtx, Radeon8060s] {
+    for machine in [Mi210, Rx9070Xt, Rx7900Xtx] {
         let is_chosen = |library: Vendor| choice.has(machine.name(), library.name());
         let rows = PUBLISHED.iter().filter(|row| row.machine == machine);
         let rows: Vec<_> = rows.filter(|row| is_chosen(row.library)).collect();

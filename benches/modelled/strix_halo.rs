@@ -37,135 +37,33 @@ struct Published {
     milliseconds: f64,
 }
 
-const fn published(name: &'static str, lds_bytes: u32, milliseconds: f64) -> Published {
-    Published {
-        name,
-        lds_bytes,
-        milliseconds,
-    }
-}
-
-const PUBLISHED: [Published; 24] = [
-    published(
-        "int4xint4_nn_pc_none_bm64_bn512_bk32_gm4_w16_s2",
-        9216,
-        1.809,
-    ),
-    published(
-        "int4xint4_nn_pc_none_bm32_bn512_bk32_gm4_w16_s2",
-        8704,
-        1.999,
-    ),
-    published(
-        "int4xint4_nn_pc_none_bm64_bn128_bk32_gm4_w16_s2",
-        3072,
-        2.359,
-    ),
-    published(
-        "int4xint4_nn_pc_none_bm16_bn512_bk32_gm4_w16_s2",
-        8448,
-        3.105,
-    ),
-    published(
-        "int4xint4_nn_pc_none_bm32_bn128_bk32_gm4_w16_s2",
-        2560,
-        3.731,
-    ),
-    published(
-        "int4xint4_nn_pc_none_bm16_bn128_bk32_gm4_w16_s2",
-        2304,
-        48.329,
-    ),
-    published(
-        "int4xint4_nn_sc256_none_bm64_bn128_bk128_gm1_w16_s2",
-        12288,
-        2.155,
-    ),
-    published(
-        "int4xint4_nn_sc256_none_bm64_bn128_bk128_gm4_w16_s2",
-        12288,
-        2.226,
-    ),
-    published(
-        "int4xint4_nn_sc256_none_bm32_bn128_bk128_gm1_w16_s2",
-        10240,
-        3.393,
-    ),
-    published(
-        "int4xint4_nn_sc256_none_bm32_bn128_bk128_gm4_w16_s2",
-        10240,
-        3.431,
-    ),
-    published(
-        "int4xint4_nn_sc256_none_bm16_bn128_bk128_gm4_w16_s2",
-        9216,
-        99.989,
-    ),
-    published(
-        "int4xint4_nn_sc256_none_bm16_bn128_bk128_gm1_w16_s2",
-        9216,
-        101.686,
-    ),
-    published(
-        "int8xint8_nn_pc_none_bm64_bn256_bk64_gm4_w8_s3",
-        40960,
-        5.344,
-    ),
-    published(
-        "int8xint8_nn_pc_none_bm64_bn128_bk64_gm4_w8_s3",
-        24576,
-        6.304,
-    ),
-    published(
-        "int8xint8_nn_pc_none_bm32_bn256_bk64_gm4_w8_s3",
-        36864,
-        6.327,
-    ),
-    published(
-        "int8xint8_nn_pc_none_bm32_bn128_bk64_gm4_w8_s3",
-        20480,
-        7.181,
-    ),
-    published(
-        "int8xint8_nn_pc_none_bm16_bn256_bk64_gm4_w8_s3",
-        34816,
-        8.786,
-    ),
-    published(
-        "int8xint8_nn_pc_none_bm16_bn128_bk64_gm4_w8_s3",
-        18432,
-        9.531,
-    ),
-    published(
-        "int8xint8_nn_sc256_none_bm64_bn256_bk64_gm4_w8_s3",
-        41984,
-        5.612,
-    ),
-    published(
-        "int8xint8_nn_sc256_none_bm32_bn256_bk64_gm4_w8_s3",
-        37888,
-        6.513,
-    ),
-    published(
-        "int8xint8_nn_sc256_none_bm32_bn128_bk64_gm4_w8_s3",
-        20480,
-        7.659,
-    ),
-    published(
-        "int8xint8_nn_sc256_none_bm64_bn128_bk64_gm4_w8_s3",
-        24576,
-        8.559,
-    ),
-    published(
-        "int8xint8_nn_sc256_none_bm16_bn256_bk64_gm4_w8_s3",
-        35840,
-        9.241,
-    ),
-    published(
-        "int8xint8_nn_sc256_none_bm16_bn128_bk64_gm4_w8_s3",
-        18432,
-        10.684,
-    ),
+/// Names, bytes of LDS, and milliseconds.
+#[rustfmt::skip]
+const PUBLISHED: [(&str, u32, f64); 24] = [
+    ("int4xint4_nn_pc_none_bm64_bn512_bk32_gm4_w16_s2", 9216, 1.809),
+    ("int4xint4_nn_pc_none_bm32_bn512_bk32_gm4_w16_s2", 8704, 1.999),
+    ("int4xint4_nn_pc_none_bm64_bn128_bk32_gm4_w16_s2", 3072, 2.359),
+    ("int4xint4_nn_pc_none_bm16_bn512_bk32_gm4_w16_s2", 8448, 3.105),
+    ("int4xint4_nn_pc_none_bm32_bn128_bk32_gm4_w16_s2", 2560, 3.731),
+    ("int4xint4_nn_pc_none_bm16_bn128_bk32_gm4_w16_s2", 2304, 48.329),
+    ("int4xint4_nn_sc256_none_bm64_bn128_bk128_gm1_w16_s2", 12288, 2.155),
+    ("int4xint4_nn_sc256_none_bm64_bn128_bk128_gm4_w16_s2", 12288, 2.226),
+    ("int4xint4_nn_sc256_none_bm32_bn128_bk128_gm1_w16_s2", 10240, 3.393),
+    ("int4xint4_nn_sc256_none_bm32_bn128_bk128_gm4_w16_s2", 10240, 3.431),
+    ("int4xint4_nn_sc256_none_bm16_bn128_bk128_gm4_w16_s2", 9216, 99.989),
+    ("int4xint4_nn_sc256_none_bm16_bn128_bk128_gm1_w16_s2", 9216, 101.686),
+    ("int8xint8_nn_pc_none_bm64_bn256_bk64_gm4_w8_s3", 40960, 5.344),
+    ("int8xint8_nn_pc_none_bm64_bn128_bk64_gm4_w8_s3", 24576, 6.304),
+    ("int8xint8_nn_pc_none_bm32_bn256_bk64_gm4_w8_s3", 36864, 6.327),
+    ("int8xint8_nn_pc_none_bm32_bn128_bk64_gm4_w8_s3", 20480, 7.181),
+    ("int8xint8_nn_pc_none_bm16_bn256_bk64_gm4_w8_s3", 34816, 8.786),
+    ("int8xint8_nn_pc_none_bm16_bn128_bk64_gm4_w8_s3", 18432, 9.531),
+    ("int8xint8_nn_sc256_none_bm64_bn256_bk64_gm4_w8_s3", 41984, 5.612),
+    ("int8xint8_nn_sc256_none_bm32_bn256_bk64_gm4_w8_s3", 37888, 6.513),
+    ("int8xint8_nn_sc256_none_bm32_bn128_bk64_gm4_w8_s3", 20480, 7.659),
+    ("int8xint8_nn_sc256_none_bm64_bn128_bk64_gm4_w8_s3", 24576, 8.559),
+    ("int8xint8_nn_sc256_none_bm16_bn256_bk64_gm4_w8_s3", 35840, 9.241),
+    ("int8xint8_nn_sc256_none_bm16_bn128_bk64_gm4_w8_s3", 18432, 10.684),
 ];
 
 /// The addresses of A, B, their scales and C.
@@ -300,8 +198,13 @@ impl Published {
 }
 
 pub(crate) fn print(choice: &Choice) {
+    let all = PUBLISHED.map(|(name, lds_bytes, milliseconds)| Published {
+        name,
+        lds_bytes,
+        milliseconds,
+    });
     let is_chosen = |published: &&Published| choice.has(MACHINE.name(), published.name);
-    if choice.is_quick || !PUBLISHED.iter().any(|published| is_chosen(&published)) {
+    if choice.is_quick || !all.iter().any(|published| is_chosen(&published)) {
         return;
     }
     let Some(checkout) = env::var_os(CHECKOUT) else {
@@ -312,7 +215,7 @@ pub(crate) fn print(choice: &Choice) {
     println!("\n| {MACHINE}, {SIZE}³ | published [ms] | modelled [ms] | ratio | bound by |");
     println!("|---|---|---|---|---|");
     let mut group = Group::default();
-    for published in PUBLISHED.iter().filter(is_chosen) {
+    for published in all.iter().filter(is_chosen) {
         let object = match published.compile(Path::new(&checkout)) {
             Ok(object) => object,
             Err(complaint) => {

@@ -123,18 +123,21 @@ pub(crate) const ALL: &[Measurement] = &[
     row("", "ds_read_b128, 4 waves, stride 256", CYCLES, |bench| {
         lds(bench, "lds_read_b128", 4, 256)
     }),
-    row("", "L2 to a compute unit, 8 KiB in flight", RATE, |bench| {
-        to_one_unit(bench, 64)
-    }),
     row(
         "",
-        "L2 to a compute unit, 32 KiB in flight",
+        "L2 to a compute unit, 8 KiB of a workgroup in flight",
+        RATE,
+        |bench| to_one_unit(bench, 64),
+    ),
+    row(
+        "",
+        "L2 to a compute unit, 32 KiB of a workgroup in flight",
         RATE,
         |bench| to_one_unit(bench, 256),
     ),
     row(
         "l1_to_l2_bytes_per_cycle",
-        "L2 to a compute unit, 128 KiB in flight",
+        "L2 to a compute unit, 128 KiB of a workgroup in flight",
         RATE,
         |bench| to_one_unit(bench, 1024),
     ),
@@ -369,8 +372,8 @@ fn l2_read(bench: &Bench) -> Result<Option<Sample>, Failure> {
     of_l2(bench, of_all)
 }
 
-/// The share of an XCD in what all compute units read or write. `None` if it is nearly all that they can move: L2 may have
-/// more.
+/// The share of an XCD in what all compute units read or write. `None` if that is more than three quarters of what they can
+/// request: L2 may have more.
 fn of_l2(bench: &Bench, of_all: Sample) -> Result<Option<Sample>, Failure> {
     let hardware = bench.parameters.hardware;
     let of_one = to_one_unit(bench, 1024)?.map_or(f64::INFINITY, |rate| rate.value);

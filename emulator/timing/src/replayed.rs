@@ -36,7 +36,7 @@ impl Replayed {
             .map(|unit| unit.behind_l2)
             .sum();
         let by_l2: f64 = of_xcd.iter().map(|unit| unit.by_l2).sum();
-        // What supplies nothing is shared with none.
+        // If nothing is supplied, the share has no effect.
         let share = |own: f64, of: f64| if of > 0.0 { own / of } else { 1.0 };
         Replayed {
             first,

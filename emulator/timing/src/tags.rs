@@ -32,7 +32,8 @@ pub(super) struct Tags<T> {
 const NOTHING: u64 = u64::MAX;
 
 /// Spreads lines over `places` places. Lines that follow each other have multiples of the golden ratio, which are spread
-/// evenly however many there are; the highest bits choose, because lower ones are multiples of another number.
+/// evenly however many there are. The highest bits select the place: lower bits are multiples of another ratio, which can
+/// leave most places empty.
 const fn spread(line: u64, places: usize) -> usize {
     let ratio = line.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((ratio as u128 * places as u128) >> 64) as usize
