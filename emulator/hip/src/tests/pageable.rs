@@ -46,12 +46,15 @@ struct Pages(*mut c_void);
 impl Pages {
     const BYTES: usize = 3 * 4096;
 
+    /// Far below the process's other memory, so that no other thread's memory takes the addresses
+    /// once the pages are gone.
+    const START: *mut c_void = ptr::without_provenance_mut(1 << 44);
+
     fn new(file: &File) -> Self {
         let (access, kind) = (libc::PROT_READ, libc::MAP_PRIVATE);
         let descriptor = file.as_raw_fd();
         // SAFETY: without MAP_FIXED, the system chooses addresses that nothing uses.
-        let start =
-            unsafe { libc::mmap(ptr::null_mut(), Self::BYTES, access, kind, descriptor, 0) };
+        let start = unsafe { libc::mmap(Self::START, Self::BYTES, access, kind, descriptor, 0) };
         assert_ne!(start, libc::MAP_FAILED);
         Pages(start)
     }
