@@ -401,7 +401,10 @@ fn l2_written(bench: &Bench) -> Result<Option<Sample>, Failure> {
 /// Iterations of the shorter and how many times as many those of the longer launch are, for what is read once: regions of
 /// 4 MiB on a GPU.
 const fn once(bench: &Bench) -> (u32, u32) {
-    (4, if bench.is_modelled() { 1 } else { 16 })
+    match bench.is_modelled() {
+        true => (16, 1),
+        false => (4, 16),
+    }
 }
 
 /// All multiprocessors read what the Infinity Cache has and L2 does not. With several XCDs, each reads all of it once, and

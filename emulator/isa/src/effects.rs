@@ -67,6 +67,23 @@ impl Instruction {
         matches!(self.row.imm, Immediate::Delay | Immediate::WaitAlu)
     }
 
+    /// The constant of `s_delay_alu`: which earlier results the next instructions wait for.
+    pub fn delays(&self) -> Option<u16> {
+        self.constant_of(Immediate::Delay)
+    }
+
+    /// The constant of `s_wait_alu`: which of its wave's scalar and vector instructions have to be done.
+    pub fn waits_for_alus(&self) -> Option<u16> {
+        self.constant_of(Immediate::WaitAlu)
+    }
+
+    fn constant_of(&self, kind: Immediate) -> Option<u16> {
+        match self.src[0].source {
+            Source::Literal(constant) if self.row.imm == kind => Some(constant as u16),
+            _ => None,
+        }
+    }
+
     /// Turns that the wave waits after it, if it is `s_nop`.
     pub fn idle_turns(&self) -> u64 {
         match (self.op, self.row.imm, self.src[0].source) {

@@ -8,13 +8,13 @@
 //! slides that it refers to, «Introduction to AMD GPU programming with HIP»). Turns in which nothing can happen are
 //! skipped.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::VecDeque};
 
 use super::{
-    instruction::{AtBarrier, Timed, Unit},
+    instruction::{AtBarrier, Operands, Timed, Unit},
     lds::{Lds, pair_of},
     memory::{Memory, Traffic},
-    parameters::Parameters,
+    parameters::{InOrder, Parameters},
     stall::{Stall, Stalls},
     tags::Tags,
     timeline::{Issue, Lane, Timeline},
@@ -69,6 +69,20 @@ struct Simd {
     vector_free_at: u64,
     transcendental_free_at: u64,
     matrix_free_at: u64,
+    /// On RDNA: the starts of vector instructions that have issued and not started, and when the next may issue, a
+    /// transcendental one, and one beside the matrix instructions.
+    starts: VecDeque<u64>,
+    issue_at: u64,
+    transcendental_issue_at: u64,
+    matrix_started_at: u64,
+    /// What the last vector instruction read, and its wave: in the caches of the banks of registers.
+    operands: (usize, Operands),
+}
+
+/// Why an instruction does not issue, and until when; 0 if that is not known.
+struct Blocked {
+    by: Stall,
+    until: u64,
 }
 
 /// The SIMDs that wait for a place in the queue of a shared unit. The SIMD that has waited longest is next. Otherwise a
@@ -94,6 +108,77 @@ impl Line {
             self.since[simd] = None;
         }
         has_room && is_next
+    }
+}
+
+impl Simd {
+    /// Why a vector instruction does not issue to RDNA's queue, if so.
+    fn queue_blocks(&mut self, in_order: &InOrder, timed: &Timed, now: u64) -> Option<Blocked> {
+        while self.starts.front().is_some_and(|&start| start < now) {
+            self.starts.pop_front();
+        }
+        let is_matrix = timed.unit == Unit::Matrix;
+        let mut until = self.issue_at;
+        if timed.is_transcendental {
+            until = until.max(self.transcendental_issue_at);
+        }
+        let mut by = Stall::Issue;
+        let mut waits = |start: u64, matrix_started_at: u64| {
+            if start >= now {
+                until = until.max(start + 1);
+                if start <= matrix_started_at {
+                    by = Stall::MatrixBusy;
+                }
+            }
+        };
+        if let Some(place) = self.starts.len().checked_sub(in_order.vector_queue) {
+            waits(self.starts[place], self.matrix_started_at);
+        }
+        // Other instructions are not queued behind those.
+        if !is_matrix {
+            waits(self.matrix_started_at, self.matrix_started_at);
+        }
+        (until > now).then_some(Blocked { by, until })
+    }
+
+    /// Adds a vector instruction to RDNA's queue. Returns when it starts.
+    fn queue(&mut self, wave: usize, timed: &Timed, now: u64, operands_at: u64) -> u64 {
+        let mut start = now.max(self.vector_free_at).max(operands_at) + self.conflicts(wave, timed);
+        if timed.is_transcendental {
+            start = start.max(self.transcendental_free_at);
+            self.transcendental_free_at = start + timed.transcendental;
+            self.transcendental_issue_at = now + timed.transcendental;
+        }
+        self.vector_free_at = start + timed.busy;
+        self.starts.push_back(start);
+        match timed.unit {
+            Unit::Matrix => self.matrix_started_at = start,
+            _ => self.issue_at = now + timed.busy,
+        }
+        start
+    }
+}
+
+/// Banks of vector registers (RDNA 3 ISA, «Dual Issue VALU»: the number of a register modulo 4).
+const REGISTER_BANKS: usize = 4;
+
+impl Simd {
+    /// Cycles for which an instruction waits for its operands because they are in the same bank of registers. What the last
+    /// instruction read as the same operand is in a cache.
+    fn conflicts(&mut self, wave: usize, timed: &Timed) -> u64 {
+        let (last_wave, last) = std::mem::replace(&mut self.operands, (wave, timed.operands));
+        let mut reads = [0_u64; REGISTER_BANKS];
+        for (place, operand) in timed.operands.iter().enumerate() {
+            let is_cached = wave == last_wave && last[place] == *operand;
+            let is_read_already = timed.operands[..place].contains(operand);
+            if let Some(register) = operand
+                && !is_cached
+                && !is_read_already
+            {
+                reads[usize::from(*register) % REGISTER_BANKS] += 1;
+            }
+        }
+        timed.busy * reads.into_iter().max().unwrap_or(0).saturating_sub(1)
     }
 }
 
@@ -162,6 +247,11 @@ impl<'a> ComputeUnit<'a> {
                     vector_free_at: 0,
                     transcendental_free_at: 0,
                     matrix_free_at: 0,
+                    starts: VecDeque::new(),
+                    issue_at: 0,
+                    transcendental_issue_at: 0,
+                    matrix_started_at: 0,
+                    operands: (usize::MAX, [None; 5]),
                 })
                 .collect(),
             workgroups: Vec::new(),
@@ -245,7 +335,7 @@ impl<'a> ComputeUnit<'a> {
                 .unwrap_or(0);
             let mut wave = ReplayedWave::new(trace, number, simd, now);
             if let Some(timed) = self.instructions.get(wave.index()) {
-                wave.prepare(timed, now, Stall::Fetch);
+                wave.prepare(timed, self.parameters.pipeline, now, Stall::Fetch);
             }
             if let Some(timeline) = &mut self.replay.timeline {
                 timeline.lanes.push(Lane {
@@ -341,18 +431,9 @@ impl<'a> ComputeUnit<'a> {
         let Some(timed) = self.instructions.get(index) else {
             return self.end(number, now);
         };
-        if let Some(blocked_by) = self.blocked(simd, timed, now, taken) {
-            let is_port_taken = timed.unit.port().is_some_and(|port| taken[port]);
-            let simd = &self.simds[simd];
+        if let Some(blocked) = self.blocked(simd, timed, now, taken) {
             let wave = &mut self.waves[number];
-            wave.blocked_by = blocked_by;
-            wave.blocked_until = match timed.unit {
-                _ if is_port_taken => 0,
-                Unit::Vector | Unit::Matrix if simd.vector_free_at > now => simd.vector_free_at,
-                Unit::Vector => simd.transcendental_free_at,
-                Unit::Matrix => simd.matrix_free_at,
-                _ => 0,
-            };
+            (wave.blocked_by, wave.blocked_until) = (blocked.by, blocked.until);
             return false;
         }
         self.waves[number].blocked_until = 0;
@@ -360,8 +441,8 @@ impl<'a> ComputeUnit<'a> {
             taken[port] = true;
         }
         self.issued += 1;
-        self.account(number, index, timed, now);
-        self.execute(simd, number, timed, now);
+        let start = self.execute(simd, number, timed, now);
+        self.account(number, index, timed, now, start);
         self.advance(number, timed, now)
     }
 
@@ -372,32 +453,41 @@ impl<'a> ComputeUnit<'a> {
         timed: &Timed,
         now: u64,
         taken: &[bool; Unit::PORTS],
-    ) -> Option<Stall> {
+    ) -> Option<Blocked> {
+        let blocked = |by, until| Some(Blocked { by, until });
         if timed.unit.port().is_some_and(|port| taken[port]) {
-            return Some(Stall::Issue);
+            return blocked(Stall::Issue, 0);
+        }
+        if let Some(in_order) = &self.parameters.pipeline.in_order
+            && timed.is_vector()
+        {
+            return self.simds[number].queue_blocks(in_order, timed, now);
         }
         let simd = &self.simds[number];
         match timed.unit {
-            Unit::Vector if simd.vector_free_at > now => Some(Stall::Issue),
-            Unit::Matrix if simd.vector_free_at > now => Some(match simd.matrix_free_at > now {
-                true if self.parameters.pipeline.matrix_is_vector => Stall::MatrixBusy,
-                _ => Stall::Issue,
-            }),
-            Unit::Vector if timed.transcendental > 0 && simd.transcendental_free_at > now => {
-                Some(Stall::Issue)
+            Unit::Vector | Unit::Matrix if simd.vector_free_at > now => {
+                blocked(Stall::Issue, simd.vector_free_at)
             }
-            Unit::Matrix if simd.matrix_free_at > now => Some(Stall::MatrixBusy),
+            Unit::Matrix if simd.matrix_free_at > now => {
+                blocked(Stall::MatrixBusy, simd.matrix_free_at)
+            }
             Unit::VectorMemory => {
                 let part = self.part_of(number);
                 let has_room = self.memory.has_room(part, now);
                 let goes = self.waiting_for_memory[part].lets_in(number, now, has_room);
-                (!goes).then_some(Stall::MemoryQueue)
+                (!goes).then_some(Blocked {
+                    by: Stall::MemoryQueue,
+                    until: 0,
+                })
             }
             Unit::Lds => {
                 let has_room = self.lds.has_room(number, now);
                 let line = &mut self.waiting_for_lds[pair_of(number)];
                 let goes = line.lets_in(number, now, has_room);
-                (!goes).then_some(Stall::LdsQueue)
+                (!goes).then_some(Blocked {
+                    by: Stall::LdsQueue,
+                    until: 0,
+                })
             }
             _ => None,
         }
@@ -409,7 +499,7 @@ impl<'a> ComputeUnit<'a> {
     }
 
     /// Records how long the instruction that issues now has waited, and for what.
-    fn account(&mut self, number: usize, index: u32, timed: &Timed, now: u64) {
+    fn account(&mut self, number: usize, index: u32, timed: &Timed, now: u64, start: u64) {
         let wave = &mut self.waves[number];
         let slot = self.instructions.slot(index);
         if let Some(issued) = self.replay.issued.get_mut(slot) {
@@ -433,6 +523,7 @@ impl<'a> ComputeUnit<'a> {
                 cause: wave.cause,
                 blocked_by: wave.blocked_by,
                 at: now,
+                start,
                 matrix_cycles: match timed.unit {
                     Unit::Matrix => timed.busy,
                     _ => 0,
@@ -443,24 +534,27 @@ impl<'a> ComputeUnit<'a> {
         self.replay.wave_cycles += now + self.turn - wave.free_at.min(now);
     }
 
-    /// Occupies the units and computes when results are available.
-    fn execute(&mut self, simd: usize, number: usize, timed: &Timed, now: u64) {
+    /// Occupies the units and computes when results are available. Returns when the instruction starts.
+    fn execute(&mut self, simd: usize, number: usize, timed: &Timed, now: u64) -> u64 {
+        let pipeline = self.parameters.pipeline;
+        let mut start = now;
         match timed.unit {
+            Unit::Vector | Unit::Matrix if pipeline.in_order.is_some() => {
+                let (operands_at, _) = self.waves[number].operands_at(timed, pipeline);
+                start = self.simds[simd].queue(number, timed, now, operands_at);
+                self.replay.vector_busy += timed.busy;
+                if timed.unit == Unit::Matrix {
+                    self.replay.matrix_busy += timed.busy;
+                }
+            }
             Unit::Vector => {
-                let simd = &mut self.simds[simd];
-                simd.vector_free_at = now + timed.busy;
-                simd.transcendental_free_at =
-                    simd.transcendental_free_at.max(now + timed.transcendental);
+                self.simds[simd].vector_free_at = now + timed.busy;
                 self.replay.vector_busy += timed.busy;
             }
             Unit::Matrix => {
-                let of_vector = match self.parameters.pipeline.matrix_is_vector {
-                    true => timed.busy,
-                    false => self.turn,
-                };
-                self.simds[simd].vector_free_at = now + of_vector;
+                self.simds[simd].vector_free_at = now + self.turn;
                 self.simds[simd].matrix_free_at = now + timed.busy;
-                self.replay.vector_busy += of_vector;
+                self.replay.vector_busy += self.turn;
                 self.replay.matrix_busy += timed.busy;
             }
             Unit::Scalar => self.replay.scalar_busy += 1,
@@ -479,12 +573,13 @@ impl<'a> ComputeUnit<'a> {
             }
             Unit::Branch | Unit::Barrier | Unit::Wait | Unit::Internal => {}
         }
-        if !matches!(
-            timed.unit,
-            Unit::VectorMemory | Unit::ScalarMemory | Unit::Lds
-        ) {
-            self.waves[number].write(timed, now);
+        let wave = &mut self.waves[number];
+        match timed.unit {
+            _ if timed.is_vector_memory() => wave.read_vectors(now),
+            Unit::ScalarMemory => {}
+            _ => wave.write(timed, pipeline, start),
         }
+        start
     }
 
     /// The half of LDS in which a wave's workgroup has its bytes.
@@ -541,6 +636,9 @@ impl<'a> ComputeUnit<'a> {
         while let Some(hint) = self.instructions.get(wave.index())
             && hint.is_hint
         {
+            if let Some(delays) = hint.delays {
+                wave.delay(delays);
+            }
             let slot = self.instructions.slot(wave.index());
             if let Some(issued) = self.replay.issued.get_mut(slot) {
                 issued.count += 1;
@@ -583,7 +681,7 @@ impl<'a> ComputeUnit<'a> {
                 (from, cause) = (from + self.parameters.l2_latency, Stall::Fetch);
             }
         }
-        wave.prepare(timed, from, cause);
+        wave.prepare(timed, self.parameters.pipeline, from, cause);
     }
 
     fn at_barrier(&mut self, number: usize, what: AtBarrier, now: u64) {

@@ -5,7 +5,7 @@ use ferrowave_gpu::{Family, Gpu, GpuLimits};
 use super::parameters::Parameters;
 use ferrowave_emulator::exec::{Code, Facts};
 use ferrowave_isa::{
-    Category, Counter, Effect, Instruction, Op, Rate, Register, Role, Source, WaitCounts,
+    Category, Counter, Effect, Instruction, Op, Operand, Rate, Register, Role, Source, WaitCounts,
 };
 
 /// The counters of vector memory: `vmcnt`, that of stores, that of samples. A GPU may have only the first.
@@ -54,6 +54,12 @@ impl Unit {
     }
 }
 
+impl Range {
+    pub(super) const fn is_vector(&self) -> bool {
+        Register(self.first).is_vector()
+    }
+}
+
 /// What an instruction does at the workgroup's barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AtBarrier {
@@ -65,11 +71,75 @@ pub(super) enum AtBarrier {
     SignalsAndWaits,
 }
 
+/// The vector registers of RDNA's operands: three of an instruction and two of a pair's second, whose third is not read
+/// through the cache.
+pub(super) type Operands = [Option<u16>; 5];
+
 /// Consecutive registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
     pub(super) first: u16,
     pub(super) count: u16,
+}
+
+/// What an instruction of a wave waits for because of an `s_delay_alu` or `s_wait_alu` before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Awaited {
+    Nothing,
+    /// The result of the wave's last vector instruction but so many, transcendental ones not counted.
+    Vector(usize),
+    /// The result of the last transcendental one but so many.
+    Transcendental(usize),
+    /// The result of the last scalar instruction.
+    Scalar,
+    /// That all scalar instructions are done.
+    Scalars,
+    /// That vector instructions have written and read all scalars.
+    ScalarsOfVectors,
+}
+
+/// Such a wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delayed {
+    pub(super) awaited: Awaited,
+    /// Instructions between it and the one that waits.
+    pub(super) skipped: u16,
+}
+
+impl Delayed {
+    pub(super) const NOTHING: Delayed = Delayed {
+        awaited: Awaited::Nothing,
+        skipped: 0,
+    };
+
+    /// Those of `s_delay_alu` (RDNA 3 ISA).
+    fn of_delay(constant: u16) -> [Delayed; 2] {
+        let awaited = |id: u16| match usize::from(id & 0xf) {
+            id @ 1..=4 => Awaited::Vector(id - 1),
+            id @ 5..=7 => Awaited::Transcendental(id - 5),
+            9..=11 => Awaited::Scalar,
+            _ => Awaited::Nothing,
+        };
+        [(constant, 0), (constant >> 7, constant >> 4 & 7)].map(|(id, skipped)| Delayed {
+            awaited: awaited(id),
+            skipped,
+        })
+    }
+
+    /// Those of `s_wait_alu` that take time (LLVM's `AMDGPUBaseInfo`: the places of `sa_sdst`, and of `va_vcc`, `va_ssrc` and
+    /// `va_sdst`).
+    fn of_wait(constant: u16) -> [Delayed; 2] {
+        let is_zero = |mask: u16| constant & mask == 0;
+        let vector = is_zero(1 << 1) || is_zero(1 << 8) || is_zero(7 << 9);
+        [
+            (is_zero(1), Awaited::Scalars),
+            (vector, Awaited::ScalarsOfVectors),
+        ]
+        .map(|(waits, awaited)| Delayed {
+            awaited: if waits { awaited } else { Awaited::Nothing },
+            skipped: 0,
+        })
+    }
 }
 
 /// The timing properties of an instruction.
@@ -93,12 +163,18 @@ pub(super) struct Timed {
     pub(super) most_in_flight: [u32; 3],
     /// Which of them counts it, if it is a vector memory instruction.
     pub(super) vector_counter: usize,
-    /// Whether it is a memory instruction that vector instructions have to have finished with its registers for.
-    pub(super) waits_for_vector: bool,
-    /// Cycles for which such an instruction has to wait after this one.
-    pub(super) uses_for: u64,
+    /// Whether it is a transcendental vector instruction.
+    pub(super) is_transcendental: bool,
+    /// Whether it reads scalar registers.
+    pub(super) reads_scalars: bool,
+    /// The vector registers that it reads as its operands, and as those of the second instruction of a pair.
+    pub(super) operands: Operands,
+    /// The waits of `s_delay_alu` and `s_wait_alu`.
+    pub(super) delays: Option<[Delayed; 2]>,
     /// Whether it takes no turn: it only says when others can issue.
     pub(super) is_hint: bool,
+    /// Whether it ends the wave.
+    pub(super) is_end: bool,
     /// What it does at the barrier.
     pub(super) at_barrier: Option<AtBarrier>,
     /// Cycles for which the wave pauses after it.
@@ -115,6 +191,16 @@ pub(super) struct Timed {
 }
 
 impl Timed {
+    /// Whether the vector unit, or the matrix core behind it, executes it.
+    pub(super) const fn is_vector(&self) -> bool {
+        matches!(self.unit, Unit::Vector | Unit::Matrix)
+    }
+
+    /// Whether it is a memory instruction with operands in vector registers.
+    pub(super) const fn is_vector_memory(&self) -> bool {
+        matches!(self.unit, Unit::VectorMemory | Unit::Lds)
+    }
+
     /// The properties of all instructions in a range.
     pub(super) fn table(
         code: &Code,
@@ -157,6 +243,19 @@ impl Timed {
         let turn = pipeline.turn;
         // RDNA executes waves of 64 lanes in two halves.
         let halves = u64::from(code.lanes() / GpuLimits::of(gpu).wave_size);
+        let accumulator = (unit == Unit::Matrix)
+            .then(|| ferrowave_isa::registers(instruction.addend()))
+            .flatten()
+            .filter(|registers| registers.first.is_vector())
+            .map(range);
+        let reads: Vec<Range> = facts
+            .uses
+            .reads
+            .iter()
+            .filter(|read| read.role != Role::Exec || unit == Unit::Branch)
+            .map(|read| range(read.registers))
+            .filter(|range| accumulator.is_none_or(|a| a.first != range.first))
+            .collect();
         let mut transcendental = 0;
         let (busy, latency) = match unit {
             Unit::Vector => {
@@ -168,7 +267,13 @@ impl Timed {
                         transcendental = halves * cycles;
                         (halves, rdna_latency(rate).max(transcendental))
                     }
-                    Family::Rdna => (halves * cycles, rdna_latency(rate).max(halves * cycles)),
+                    Family::Rdna => {
+                        let latency = match reads.iter().any(Range::is_vector) {
+                            true => rdna_latency(rate),
+                            false => rdna_latency(rate) - WITHOUT_OPERANDS,
+                        };
+                        (halves * cycles, latency.max(halves * cycles))
+                    }
                 }
             }
             Unit::Matrix => {
@@ -178,25 +283,15 @@ impl Timed {
             Unit::Scalar => (turn, pipeline.scalar_result_cycles),
             _ => (turn, turn),
         };
-        let accumulator = (unit == Unit::Matrix)
-            .then(|| ferrowave_isa::registers(instruction.addend()))
-            .flatten()
-            .filter(|registers| registers.first.is_vector())
-            .map(range);
         Timed {
             unit,
             busy,
             transcendental,
             latency,
             chained: busy,
-            reads: facts
-                .uses
-                .reads
-                .iter()
-                .filter(|read| read.role != Role::Exec || unit == Unit::Branch)
-                .map(|read| range(read.registers))
-                .filter(|range| accumulator.is_none_or(|a| a.first != range.first))
-                .collect(),
+            operands: operands(instruction, unit),
+            reads_scalars: reads.iter().any(|range| !range.is_vector()),
+            reads,
             writes: facts.uses.writes.iter().map(|w| range(*w)).collect(),
             accumulator,
             most_in_flight: {
@@ -207,13 +302,14 @@ impl Timed {
                 let counts = |counter| instruction.counters().contains(counter);
                 VECTOR_COUNTERS.iter().position(counts).unwrap_or(0)
             },
-            waits_for_vector: matches!(unit, Unit::VectorMemory | Unit::Lds)
-                && pipeline.vector_to_memory_cycles > 0,
-            uses_for: match unit {
-                Unit::Vector | Unit::Matrix => pipeline.vector_to_memory_cycles,
-                _ => 0,
+            is_transcendental: transcendental > 0,
+            delays: match (instruction.delays(), instruction.waits_for_alus()) {
+                (Some(constant), _) => Some(Delayed::of_delay(constant)),
+                (_, Some(constant)) => Some(Delayed::of_wait(constant)),
+                _ => None,
             },
             is_hint: instruction.is_hint(),
+            is_end: instruction.op == Op::s_endpgm,
             at_barrier: match instruction.op {
                 Op::s_barrier_signal | Op::s_barrier_signal_isfirst => Some(AtBarrier::Signals),
                 Op::s_barrier_wait => Some(AtBarrier::Waits),
@@ -234,6 +330,23 @@ impl Timed {
     }
 }
 
+/// What the vector unit reads, of instructions that read 32 bits for each operand.
+fn operands(instruction: &Instruction, unit: Unit) -> Operands {
+    let register = |operand: &Operand| match operand.source {
+        Source::Vgpr(register) => Some(register),
+        _ => None,
+    };
+    let [a, b, c, _] = &instruction.src;
+    match &instruction.second {
+        _ if unit != Unit::Vector || instruction.rate() != Rate::Full => [None; 5],
+        Some(second) => {
+            let [y_a, y_b] = [0, 1].map(|place| second.src.get(place).and_then(register));
+            [register(a), register(b), None, y_a, y_b]
+        }
+        None => [register(a), register(b), register(c), None, None],
+    }
+}
+
 /// Cycles of a pass in the matrix core.
 const PASS: u64 = 4;
 
@@ -246,6 +359,10 @@ fn after_matrix(gpu: Gpu) -> u64 {
         (_, Family::Rdna) => rdna_latency(Rate::Full) - 1,
     }
 }
+
+/// Cycles that the result of a vector instruction of RDNA is earlier if it reads no vector register: captures of RX 7900 XTX
+/// ([`super::parameters`]).
+const WITHOUT_OPERANDS: u64 = 2;
 
 /// Cycles from a vector instruction to its result (LLVM's `SISchedule.td`, `GFX11SpeedModel`, which GFX12 has, too).
 const fn rdna_latency(rate: Rate) -> u64 {

@@ -54,7 +54,7 @@ pub use report::duration;
 pub use report::{Format, JSON_VERSION, MODELLED, Timing, Usage};
 pub use stall::{Stall, Stalls};
 pub use symbolized::{InstructionTiming, Instructions};
-pub use timeline::MOST_TIMELINE_INSTRUCTIONS;
+pub use timeline::{IssuedInstruction, MOST_TIMELINE_INSTRUCTIONS};
 pub use timeline_events::{Shown, write_timelines};
 pub use trace::Tracer;
 
@@ -268,7 +268,7 @@ impl Plan {
         })
     }
 
-    /// Also records what each replayed wave does, for [`write_timelines`].
+    /// Also records what each replayed wave does, for [`write_timelines`] and [`Timing::issued`].
     #[must_use]
     pub const fn with_timeline(mut self) -> Self {
         self.has_timeline = true;

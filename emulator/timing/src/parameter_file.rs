@@ -188,7 +188,8 @@ fields! {
     memory_queue: 1.0 to 1e4,
         "Vector memory instructions of a compute unit that may wait for L1",
         GLUON,
-        CDNA_S;
+        "tinygrad's thread traces of gfx1100 and gfx1201 (`gemm`): a compute unit's 48 loads of 16 lines each issue at once; the \
+         most is unknown";
     in_flight_bytes: 64.0 to 1e9,
         "Bytes of lines that L1 may have requested and not received",
         GLUON,

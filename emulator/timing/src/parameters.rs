@@ -20,7 +20,9 @@
 //! | vector instructions of 32 lanes: one cycle, transcendental 4, 64-bit shifts 2 | Mesa's ACO (`aco_statistics.cpp`); the names of the thread trace's events (`VALUT_4`, `VALUB_2`, `VALUB_4`, `VALUB_16`) |
 //! | their latencies: 5, 10, 8, 6, 38 cycles | LLVM's `GFX11SpeedModel`; the 5 is also in the traces |
 //! | cycles of WMMA | peak rates of AMD's data sheets; on RDNA 4 the names `WMMA_8` and `WMMA_16` in the traces |
-//! | results for memory instructions, barriers, branches, scalar results | thread traces that tinygrad recorded on gfx1100 and gfx1200 (`extra/sqtt/examples`: `sync`, `gemm`, `handwritten`) |
+//! | barriers, branches of RDNA 4, `s_wait_alu`, matrix instructions in the queue | thread traces that tinygrad recorded on gfx1100 and gfx1201 (`extra/sqtt/examples`: `sync`, `gemm`, `handwritten`) |
+//! | [`InOrder`] otherwise, taken branches of RDNA 3, results of instructions without vector operands | 433 captures of small kernels on RX 7900 XTX (github.com/2187Nick/tinygrad, `extra/sqtt/captures/rigorous`); RDNA 4 like it where the traces have nothing else |
+//! | banks of registers | RDNA 3 ISA, «Dual Issue VALU»: four banks, each with a cache for an operand's place; one read of each bank in a cycle follows from chains in the captures (`mb_f6_*`), and from the time of seb-v's pairs of multiply-adds before and after he chose their registers |
 //! | latency of the shader array's L1 | gpu-benches (github.com/te42kyfo/gpu-benches) on RX 6900 XT, RDNA 2, used for all: **an estimate** |
 //! | L0: 64 bytes per cycle, looks up lines as CDNA's L1 | the same, `gpu-strides` |
 //! | results return in order of all waves on RDNA 3, of each on RDNA 4 | Chips and Cheese, «RDNA 4's Out-of-Order Memory Accesses» |
@@ -40,13 +42,10 @@ pub struct Pipeline {
     pub passed_branch_cycles: u64,
     /// Cycles from the last wave's barrier to the next instruction.
     pub barrier_cycles: u64,
-    /// Cycles from a scalar instruction to its result.
+    /// Cycles from a scalar instruction to one that `s_delay_alu` delays for it; on CDNA, to its result.
     pub scalar_result_cycles: u64,
-    /// Cycles from a vector instruction to a memory instruction that reads its result, or overwrites its source; 0 if
-    /// they are those of other instructions.
-    pub vector_to_memory_cycles: u64,
-    /// Whether a matrix instruction keeps the vector unit busy.
-    pub matrix_is_vector: bool,
+    /// How RDNA's units resolve dependencies; on CDNA, an instruction that needs a result waits in its wave.
+    pub in_order: Option<InOrder>,
     /// Whether the results of one wave's loads may return before earlier ones of another.
     pub returns_out_of_order: bool,
     /// Compute units that share LDS and can run one workgroup together, each with half of the SIMDs and of LDS and with its own
@@ -54,6 +53,24 @@ pub struct Pipeline {
     pub compute_units: usize,
     /// The cache between the vector caches and L2, if there is one.
     pub array_cache: Option<ArrayCache>,
+}
+
+/// RDNA's units execute instructions in order and wait for operands themselves. Only what follows waits in the wave, and so
+/// lets others issue. What waits in a unit keeps all waves of the SIMD waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InOrder {
+    /// Vector instructions of a SIMD that may have issued and not started.
+    pub vector_queue: usize,
+    /// Cycles from the results of all of a wave's vector instructions to its next memory instruction.
+    pub vector_to_memory_cycles: u64,
+    /// Cycles from a memory instruction to the wave's next vector instruction.
+    pub memory_to_vector_cycles: u64,
+    /// Cycles from the start of a vector instruction until others than vector instructions can read a scalar that it writes.
+    pub vector_to_scalar_cycles: u64,
+    /// Cycles from a wave's scalar instruction until it is done for `s_wait_alu`, and for memory instructions that read scalars.
+    pub scalar_done_cycles: u64,
+    /// Cycles from a scalar instruction to a conditional branch.
+    pub scalar_to_branch_cycles: u64,
 }
 
 /// The L1 cache of a shader array, which the compute units of the array share.
@@ -134,23 +151,29 @@ const CDNA: Pipeline = Pipeline {
     passed_branch_cycles: 16,
     barrier_cycles: 4,
     scalar_result_cycles: 4,
-    vector_to_memory_cycles: 0,
-    matrix_is_vector: false,
+    in_order: None,
     returns_out_of_order: false,
     compute_units: 1,
     array_cache: None,
 };
 
-/// Branches that are taken: traced on gfx1200 only.
+const IN_ORDER: InOrder = InOrder {
+    vector_queue: 10,
+    vector_to_memory_cycles: 12,
+    memory_to_vector_cycles: 7,
+    vector_to_scalar_cycles: 16,
+    scalar_done_cycles: 9,
+    scalar_to_branch_cycles: 8,
+};
+
 const RDNA3: Pipeline = Pipeline {
     turn: 1,
     transcendental_cycles: 4,
-    branch_cycles: 9,
+    branch_cycles: 26,
     passed_branch_cycles: 3,
     barrier_cycles: 14,
     scalar_result_cycles: 2,
-    vector_to_memory_cycles: 18,
-    matrix_is_vector: true,
+    in_order: Some(IN_ORDER),
     returns_out_of_order: false,
     compute_units: 2,
     array_cache: Some(ArrayCache {
@@ -171,8 +194,13 @@ const RDNA35: Pipeline = Pipeline {
 };
 
 const RDNA4: Pipeline = Pipeline {
+    branch_cycles: 9,
     barrier_cycles: 20,
-    scalar_result_cycles: 9,
+    in_order: Some(InOrder {
+        vector_queue: 6,
+        scalar_to_branch_cycles: 10,
+        ..IN_ORDER
+    }),
     returns_out_of_order: true,
     array_cache: None,
     ..RDNA3
@@ -296,7 +324,7 @@ const RX_7900_XTX: Parameters = Parameters {
     integer_product_cycles: 4,
     // 9.7 TB/s of RX 6900 XT's 80 compute units at 2.57 GHz, from 72 to 104 KiB.
     l1_to_l2_bytes_per_cycle: 47.0,
-    memory_queue: 12,
+    memory_queue: 48,
     in_flight_bytes: Product::Rx7900Xtx.specifications().l1_bytes,
     lds_queue: 8,
     lds_bus_bytes_per_cycle: 128,

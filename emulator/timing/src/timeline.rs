@@ -1,9 +1,50 @@
 //! The timeline of a replay: what each wave did in which cycle.
 
-use super::stall::Stall;
+use std::collections::HashMap;
+
+use super::{report::Timing, stall::Stall};
 
 /// The maximum number of instructions in a timeline. Viewers become slow with millions of events.
 pub const MOST_TIMELINE_INSTRUCTIONS: usize = 1 << 18;
+
+/// An instruction that a replayed wave issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IssuedInstruction {
+    /// The number of its wave, in the order in which they started.
+    pub wave: usize,
+    /// The wave's SIMD.
+    pub simd: usize,
+    /// Its offset in the code object's image, in bytes.
+    pub offset: u64,
+    /// The cycle in which it issued, from the start of the launch.
+    pub cycle: u64,
+}
+
+impl Timing {
+    /// The instructions that the replayed waves issued, in order of time. Empty if the timeline was not recorded
+    /// ([`Plan::with_timeline`](crate::Plan::with_timeline)), and only the first [`MOST_TIMELINE_INSTRUCTIONS`].
+    pub fn issued(&self) -> Vec<IssuedInstruction> {
+        let Some(timeline) = &self.timeline else {
+            return Vec::new();
+        };
+        let names = self.instructions.names();
+        let mut offsets = HashMap::new();
+        let issues = timeline.issues.iter();
+        issues
+            .filter_map(|issue| {
+                let offset = offsets
+                    .entry(issue.index)
+                    .or_insert_with(|| Some(names.place(issue.index)?.offset));
+                Some(IssuedInstruction {
+                    wave: issue.lane,
+                    simd: timeline.lanes.get(issue.lane)?.simd,
+                    offset: (*offset)?,
+                    cycle: issue.at,
+                })
+            })
+            .collect()
+    }
+}
 
 /// A wave of the replayed compute unit.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +72,9 @@ pub(super) struct Issue {
     pub(super) blocked_by: Stall,
     /// The cycle in which it issued.
     pub(super) at: u64,
-    /// For how many cycles it occupies the SIMD's matrix core.
+    /// The cycle in which its unit starts it.
+    pub(super) start: u64,
+    /// For how many cycles from then it occupies the SIMD's matrix core.
     pub(super) matrix_cycles: u64,
 }
 

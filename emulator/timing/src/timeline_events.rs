@@ -152,6 +152,7 @@ impl Places {
             free_at,
             ready_at,
             at,
+            start,
             ..
         } = *issue;
         // The time until the SIMD's next turn is no stall.
@@ -165,8 +166,8 @@ impl Places {
                 MATRIX_CORE,
                 text,
                 "matrix core",
-                at,
-                at + issue.matrix_cycles,
+                start,
+                start + issue.matrix_cycles,
                 arguments,
             ),
         ]

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use super::{
-    instruction::{Range, Timed, Unit, VECTOR_COUNTERS},
+    instruction::{Awaited, Delayed, Range, Timed, Unit, VECTOR_COUNTERS},
+    parameters::{InOrder, Pipeline},
     stall::Stall,
     trace::{Access, LdsAccess, WaveTrace},
 };
@@ -60,12 +61,23 @@ struct RegisterState {
     at: u64,
     /// The same for a matrix instruction's sum.
     as_sum: u64,
-    /// The same for memory instructions.
-    for_memory: u64,
-    /// The cycle until which vector instructions may still read it.
-    used_until: u64,
     /// Whether a matrix instruction wrote it last.
     by_matrix: bool,
+}
+
+/// What a wave's instructions wait for beside registers, on RDNA: cycles.
+#[derive(Clone, Copy, Debug, Default)]
+struct Issued {
+    /// The results of the last vector instructions, the latest first, transcendental ones apart.
+    vector: [u64; 4],
+    transcendental: [u64; 3],
+    /// The last of all these results.
+    vector_done_at: u64,
+    /// When its last vector instruction started, and when its last scalar instruction and its last memory instruction of vectors
+    /// issued.
+    vector_at: Option<u64>,
+    scalar_at: Option<u64>,
+    memory_at: Option<u64>,
 }
 
 /// A replayed wave on its SIMD.
@@ -95,6 +107,9 @@ pub(super) struct ReplayedWave<'a> {
     vm: [VecDeque<u64>; 3],
     lgkm: VecDeque<Flight>,
     registers: Box<[RegisterState]>,
+    issued: Issued,
+    /// The waits of the last `s_delay_alu` or `s_wait_alu`.
+    delays: [Delayed; 4],
     /// The line of code in the wave's instruction buffer.
     pub(super) line: u64,
 }
@@ -123,6 +138,8 @@ impl<'a> ReplayedWave<'a> {
             vm: Default::default(),
             lgkm: VecDeque::new(),
             registers: vec![RegisterState::default(); Register::COUNT].into(),
+            issued: Issued::default(),
+            delays: [Delayed::NOTHING; 4],
             line: u64::MAX,
         }
     }
@@ -161,35 +178,114 @@ impl<'a> ReplayedWave<'a> {
         Some(true)
     }
 
+    /// The wave has come to an `s_delay_alu` or `s_wait_alu`.
+    pub(super) fn delay(&mut self, delays: [Delayed; 2]) {
+        let is_free = |delayed: &&mut Delayed| delayed.awaited == Awaited::Nothing;
+        for (free, new) in self.delays.iter_mut().filter(is_free).zip(delays) {
+            *free = new;
+        }
+    }
+
+    /// When the registers can be read, and what writes the last of them.
+    pub(super) fn operands_at(&self, timed: &Timed, pipeline: &Pipeline) -> (u64, Stall) {
+        let mut last = (0, Stall::Dependency);
+        let mut later = |at: u64, register: &RegisterState| {
+            if at > last.0 {
+                last = (at, register.cause());
+            }
+        };
+        // RDNA's vector unit forwards carries, conditions and other scalars.
+        let reads_vectors = timed.is_vector() || timed.is_vector_memory();
+        let only_vectors = pipeline.in_order.is_some() && reads_vectors;
+        for range in &timed.reads {
+            if only_vectors && !range.is_vector() {
+                continue;
+            }
+            for register in &self.registers[registers(*range)] {
+                later(register.at, register);
+            }
+        }
+        if let Some(sum) = timed.accumulator {
+            for register in &self.registers[registers(sum)] {
+                later(register.as_sum, register);
+            }
+        }
+        last
+    }
+
+    /// When an instruction may issue to a unit of RDNA.
+    fn may_issue_at(&mut self, timed: &Timed, pipeline: &Pipeline, in_order: &InOrder) -> u64 {
+        let issued = &self.issued;
+        let after = |event: Option<u64>, cycles: u64| event.map_or(0, |at| at + cycles);
+        let scalars_done_at = after(issued.scalar_at, in_order.scalar_done_cycles);
+        let mut at = 0;
+        for delayed in &mut self.delays {
+            if delayed.skipped > 0 {
+                delayed.skipped -= 1;
+                continue;
+            }
+            at = at.max(
+                match std::mem::replace(&mut delayed.awaited, Awaited::Nothing) {
+                    Awaited::Nothing => 0,
+                    Awaited::Vector(before) => issued.vector[before],
+                    Awaited::Transcendental(before) => issued.transcendental[before],
+                    Awaited::Scalar => after(issued.scalar_at, pipeline.scalar_result_cycles),
+                    Awaited::Scalars => scalars_done_at,
+                    Awaited::ScalarsOfVectors => {
+                        after(issued.vector_at, in_order.vector_to_scalar_cycles)
+                    }
+                },
+            );
+        }
+        at.max(match timed.unit {
+            Unit::Vector | Unit::Matrix => {
+                after(issued.memory_at, in_order.memory_to_vector_cycles)
+            }
+            _ if timed.is_vector_memory() => {
+                let vector = match issued.vector_done_at {
+                    0 => 0,
+                    at => at + in_order.vector_to_memory_cycles,
+                };
+                match timed.reads_scalars {
+                    true => vector.max(scalars_done_at),
+                    false => vector,
+                }
+            }
+            Unit::ScalarMemory => scalars_done_at,
+            Unit::Branch if timed.reads_scalars => {
+                after(issued.scalar_at, in_order.scalar_to_branch_cycles)
+            }
+            _ if timed.is_end => issued.vector_done_at,
+            _ => 0,
+        })
+    }
+
     /// Computes when the next instruction is ready, at the earliest at `from`.
-    pub(super) fn prepare(&mut self, timed: &Timed, from: u64, cause: Stall) {
+    pub(super) fn prepare(&mut self, timed: &Timed, pipeline: &Pipeline, from: u64, cause: Stall) {
         (self.ready_at, self.cause) = (from, cause);
+        let in_wave = match &pipeline.in_order {
+            Some(in_order) => (
+                self.may_issue_at(timed, pipeline, in_order),
+                Stall::Dependency,
+            ),
+            None => (0, cause),
+        };
+        let (operands_at, of_operands) = self.operands_at(timed, pipeline);
+        let operands_at = match &pipeline.in_order {
+            Some(_) if timed.is_vector() => 0,
+            // A cycle more than for others.
+            Some(in_order) if timed.is_vector_memory() && operands_at > 0 => {
+                operands_at + in_order.vector_to_memory_cycles + 1
+            }
+            _ => operands_at,
+        };
         let mut later = |at: u64, cause: Stall| {
             if at > self.ready_at {
                 (self.ready_at, self.cause) = (at, cause);
             }
         };
-        for range in &timed.reads {
-            for register in &self.registers[registers(*range)] {
-                let at = match timed.waits_for_vector {
-                    true => register.for_memory,
-                    false => register.at,
-                };
-                later(at, register.cause());
-            }
-        }
-        if timed.waits_for_vector {
-            for range in &timed.writes {
-                for register in &self.registers[registers(*range)] {
-                    later(register.used_until, Stall::Dependency);
-                }
-            }
-        }
-        if let Some(sum) = timed.accumulator {
-            for register in &self.registers[registers(sum)] {
-                later(register.as_sum, register.cause());
-            }
-        }
+        later(in_wave.0, in_wave.1);
+        later(operands_at, of_operands);
         if let Some(wait) = &timed.wait {
             let counters = VECTOR_COUNTERS.into_iter();
             for ((counter, vm), most) in counters.zip(&self.vm).zip(timed.most_in_flight) {
@@ -220,34 +316,53 @@ impl<'a> ReplayedWave<'a> {
         }
     }
 
-    /// Records when the results of an issued instruction are available.
-    pub(super) fn write(&mut self, timed: &Timed, now: u64) {
-        let is_matrix = timed.unit == Unit::Matrix;
-        let at = now + timed.latency;
-        let as_sum = match is_matrix {
-            true => now + timed.chained,
-            false => at,
+    /// Records when the results of an instruction are available that starts at `start`.
+    pub(super) fn write(&mut self, timed: &Timed, pipeline: &Pipeline, start: u64) {
+        let by_matrix = timed.unit == Unit::Matrix;
+        let result_at = start + timed.latency;
+        let as_sum = match by_matrix {
+            true => start + timed.chained,
+            false => result_at,
         };
-        if timed.uses_for > 0 {
-            let used_until = now + timed.uses_for;
-            for range in &timed.reads {
-                for register in &mut self.registers[registers(*range)] {
-                    register.used_until = used_until;
-                }
-            }
-        }
-        let for_memory = at.max(now + timed.uses_for);
+        let scalar_at = match &pipeline.in_order {
+            Some(in_order) if timed.is_vector() => start + in_order.vector_to_scalar_cycles,
+            // Branches and memory instructions wait for all scalar instructions, others for none.
+            Some(_) => start,
+            None => result_at,
+        };
         for range in &timed.writes {
+            let at = match range.is_vector() {
+                true => result_at,
+                false => scalar_at,
+            };
             for register in &mut self.registers[registers(*range)] {
                 *register = RegisterState {
                     at,
                     as_sum,
-                    for_memory,
-                    used_until: register.used_until,
-                    by_matrix: is_matrix,
+                    by_matrix,
                 };
             }
         }
+        let issued = &mut self.issued;
+        match timed.unit {
+            Unit::Vector | Unit::Matrix => {
+                let results = match timed.is_transcendental {
+                    true => &mut issued.transcendental[..],
+                    false => &mut issued.vector[..],
+                };
+                results.rotate_right(1);
+                results[0] = result_at;
+                issued.vector_done_at = issued.vector_done_at.max(result_at);
+                issued.vector_at = Some(start);
+            }
+            Unit::Scalar => issued.scalar_at = Some(start),
+            _ => {}
+        }
+    }
+
+    /// Records that a memory instruction reads vectors.
+    pub(super) const fn read_vectors(&mut self, now: u64) {
+        self.issued.memory_at = Some(now);
     }
 
     /// Adds a vector memory operation. Those of a counter complete in order.
