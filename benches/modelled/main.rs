@@ -10,6 +10,8 @@
 //!   installed from PyPI to `ferrowave/triton` in the user's cache folder, once;
 //! - products of integers on Radeon 8060S, of which `FERROWAVE_STRIX_HALO_GEMMS` names a checkout (`strix_halo`), by the
 //!   same clang;
+//! - single instructions of small kernels on Radeons, traced by tinygrad, of which `FERROWAVE_TINYGRAD` names a checkout
+//!   (`traces`);
 //! - products of AMD's rocBLAS and hipBLASLt, which `benches/libraries.sh` fetches from Debian;
 //! - [`Gemm`](ferrowave::gemm::Gemm)'s choice beside a product in Triton (`vendor.py`), on MI300X and MI355X.
 //!
@@ -27,6 +29,7 @@ mod published;
 mod rows;
 mod statistics;
 mod strix_halo;
+mod traces;
 mod triton;
 mod vendor;
 
@@ -106,6 +109,7 @@ fn main() -> ExitCode {
     lds::print(&choice);
     gluon::print(&choice);
     strix_halo::print(&choice);
+    traces::print(&choice);
     libraries::print(&choice);
     vendor::print(&choice);
     // A selection has not all rows.

@@ -39,7 +39,7 @@ fn python() -> Result<PathBuf, String> {
 }
 
 /// Runs a command. If it fails, returns the end of what it says.
-fn run(command: &mut Command) -> Result<(), String> {
+pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command
         .output()
