@@ -111,6 +111,9 @@ impl Line {
     }
 }
 
+/// Banks of vector registers (RDNA 3 ISA, «Dual Issue VALU»: the number of a register modulo 4).
+const REGISTER_BANKS: usize = 4;
+
 impl Simd {
     /// Why a vector instruction does not issue to RDNA's queue, if so.
     fn queue_blocks(&mut self, in_order: &InOrder, timed: &Timed, now: u64) -> Option<Blocked> {
@@ -157,12 +160,7 @@ impl Simd {
         }
         start
     }
-}
 
-/// Banks of vector registers (RDNA 3 ISA, «Dual Issue VALU»: the number of a register modulo 4).
-const REGISTER_BANKS: usize = 4;
-
-impl Simd {
     /// Cycles for which an instruction waits for its operands because they are in the same bank of registers. What the last
     /// instruction read as the same operand is in a cache.
     fn conflicts(&mut self, wave: usize, timed: &Timed) -> u64 {
