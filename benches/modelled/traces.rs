@@ -86,25 +86,27 @@ fn read(listing: &str) -> Traces {
 }
 
 impl Trace {
-    /// What the model's first SIMD does.
-    fn model(&self, machine: Product, directory: &Path) -> Waves {
+    /// What the model's first SIMD does, or why that is not known.
+    fn model(&self, machine: Product, directory: &Path) -> Result<Waves, String> {
         let file = directory.join(&self.code);
         let code = fs::read(&file).expect("the script wrote it");
         let object = match file.extension().is_some_and(|extension| extension == "s") {
             true => {
                 let source = String::from_utf8(code).expect("a source");
-                assemble(machine.gpu(), &source).expect("LLVM assembles it")
+                assemble(machine.gpu(), &source).map_err(said)?
             }
             false => code,
         };
         let memory = Arc::new(DeviceMemory::new(1 << 30));
-        let program = Program::load(&object, machine.gpu(), &memory, SimdLevel::detect())
-            .expect("tinygrad's code object");
-        let kernel = program.kernel(&self.kernel).expect("the traced kernel");
+        let program =
+            Program::load(&object, machine.gpu(), &memory, SimdLevel::detect()).map_err(said)?;
+        let kernel = program
+            .kernel(&self.kernel)
+            .ok_or_else(|| format!("{} has no kernel `{}`", self.code, self.kernel))?;
         let (_, grid, threads, buffers) = KERNELS
             .into_iter()
             .find(|(name, ..)| *name == self.kernel)
-            .expect("a kernel of the examples");
+            .ok_or_else(|| format!("the arguments of `{}` are not known", self.kernel))?;
         let kernarg: Vec<u64> = (0..buffers).map(|_| allocate(&memory, BUFFER)).collect();
         let config = LaunchConfig {
             grid,
@@ -114,14 +116,12 @@ impl Trace {
         };
         let parameters = *Parameters::of(machine).expect("a machine with parameters");
         let plan = Plan::new(&kernel, &config, parameters)
-            .expect("a kernel for the machine")
+            .map_err(said)?
             .with_timeline();
         let config = plan.config(&config);
-        let observed = launch_observed(&kernel, &config, |_| plan.tracer()).expect("a launch");
-        observed.outcome.expect("a kernel that runs");
-        let timing = plan
-            .timing(&kernel, observed.observers)
-            .expect("whole traces");
+        let observed = launch_observed(&kernel, &config, |_| plan.tracer()).map_err(said)?;
+        observed.outcome.map_err(said)?;
+        let timing = plan.timing(&kernel, observed.observers).map_err(said)?;
         let issued = timing.issued();
         let first = issued.first().map_or(0, |issued| issued.offset);
         let mut waves = Waves::new();
@@ -129,8 +129,12 @@ impl Trace {
             let of_wave = waves.entry(issued.wave).or_default();
             of_wave.push((issued.offset - first, issued.cycle));
         }
-        waves
+        Ok(waves)
     }
+}
+
+fn said(error: impl ToString) -> String {
+    error.to_string()
 }
 
 /// The traced and the modelled cycles between two instructions.
@@ -147,8 +151,8 @@ impl Gap {
     }
 }
 
-/// The cycles before each instruction of the traced waves, with its offset.
-fn gaps(traced: &Waves, modelled: &Waves) -> Vec<(u64, Gap)> {
+/// The cycles before each instruction of the traced waves, with its offset. An error if the modelled waves run others.
+fn gaps(traced: &Waves, modelled: &Waves) -> Result<Vec<(u64, Gap)>, String> {
     let mut gaps = Vec::new();
     for (traced, modelled) in traced.values().zip(modelled.values()) {
         // Hints and ends of waves are not in the traces.
@@ -156,7 +160,8 @@ fn gaps(traced: &Waves, modelled: &Waves) -> Vec<(u64, Gap)> {
         let mut before = None;
         for &(offset, traced) in traced {
             let same = left.find(|(other, _)| *other == offset);
-            let (_, modelled) = *same.expect("both run the same instructions");
+            let (_, modelled) = *same
+                .ok_or_else(|| format!("the model does not run its instruction at {offset}"))?;
             if let Some((traced_before, modelled_before)) = before.replace((traced, modelled)) {
                 let gap = Gap {
                     traced: traced - traced_before,
@@ -166,7 +171,7 @@ fn gaps(traced: &Waves, modelled: &Waves) -> Vec<(u64, Gap)> {
             }
         }
     }
-    gaps
+    Ok(gaps)
 }
 
 pub(crate) fn print(choice: &Choice) {
@@ -189,6 +194,9 @@ pub(crate) fn print(choice: &Choice) {
     }
     let listing = fs::read_to_string(directory.join("traces.txt")).expect("the script wrote it");
     let traces = read(&listing);
+    if traces.is_empty() {
+        return println!("\nthread traces are not compared: the checkout has none");
+    }
     for (folder, machine) in MACHINES.iter().filter(|row| names(row)) {
         println!(
             "\n| thread traces, {machine} | instructions | traced [cycles] | modelled [cycles] | equal | longer |"
@@ -200,10 +208,14 @@ pub(crate) fn print(choice: &Choice) {
             .filter(|((of, _), _)| of == folder)
             .map(|((_, example), traces)| (example, traces))
         {
-            let all: Vec<_> = traces
-                .iter()
-                .flat_map(|trace| gaps(&trace.waves, &trace.model(*machine, directory)))
-                .collect();
+            let mut all = Vec::new();
+            for trace in traces {
+                let modelled = trace.model(*machine, directory);
+                match modelled.and_then(|modelled| gaps(&trace.waves, &modelled)) {
+                    Ok(gaps) => all.extend(gaps),
+                    Err(complaint) => println!("| `{example}` | {complaint} | | | | |"),
+                }
+            }
             let (longer, others): (Vec<_>, Vec<_>) =
                 all.into_iter().partition(|(_, gap)| gap.traced > LONGEST);
             let mut sum = Gap::default();

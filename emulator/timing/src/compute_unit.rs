@@ -69,13 +69,14 @@ struct Simd {
     vector_free_at: u64,
     transcendental_free_at: u64,
     matrix_free_at: u64,
-    /// On RDNA: the starts of vector instructions that have issued and not started, and when the next may issue, a
-    /// transcendental one, and one beside the matrix instructions.
+    /// RDNA's queue: when the vector instructions in it start.
     starts: VecDeque<u64>,
+    /// The cycle from which the next vector instruction can issue to the queue, and the next transcendental one.
     issue_at: u64,
     transcendental_issue_at: u64,
+    /// The start of the last matrix instruction.
     matrix_started_at: u64,
-    /// What the last vector instruction read, and its wave: in the caches of the banks of registers.
+    /// The wave of the last vector instruction, and its operands. The banks of registers have them in their caches.
     operands: (usize, Operands),
 }
 
@@ -115,18 +116,18 @@ impl Line {
 const REGISTER_BANKS: usize = 4;
 
 impl Simd {
-    /// Why a vector instruction does not issue to RDNA's queue, if so.
+    /// The reason why a vector instruction cannot issue to RDNA's queue, if any.
     fn queue_blocks(&mut self, in_order: &InOrder, timed: &Timed, now: u64) -> Option<Blocked> {
         while self.starts.front().is_some_and(|&start| start < now) {
             self.starts.pop_front();
         }
-        let is_matrix = timed.unit == Unit::Matrix;
+        let matrix_started_at = self.matrix_started_at;
         let mut until = self.issue_at;
         if timed.is_transcendental {
             until = until.max(self.transcendental_issue_at);
         }
         let mut by = Stall::Issue;
-        let mut waits = |start: u64, matrix_started_at: u64| {
+        let mut waits_for = |start: u64| {
             if start >= now {
                 until = until.max(start + 1);
                 if start <= matrix_started_at {
@@ -135,11 +136,11 @@ impl Simd {
             }
         };
         if let Some(place) = self.starts.len().checked_sub(in_order.vector_queue) {
-            waits(self.starts[place], self.matrix_started_at);
+            waits_for(self.starts[place]);
         }
-        // Other instructions are not queued behind those.
-        if !is_matrix {
-            waits(self.matrix_started_at, self.matrix_started_at);
+        // Only matrix instructions are queued behind matrix instructions.
+        if timed.unit != Unit::Matrix {
+            waits_for(matrix_started_at);
         }
         (until > now).then_some(Blocked { by, until })
     }
@@ -161,8 +162,8 @@ impl Simd {
         start
     }
 
-    /// Cycles for which an instruction waits for its operands because they are in the same bank of registers. What the last
-    /// instruction read as the same operand is in a cache.
+    /// Cycles for which an instruction waits because several of its operands are in one bank of registers. A register that
+    /// the wave's last instruction read as the same operand is in the bank's cache.
     fn conflicts(&mut self, wave: usize, timed: &Timed) -> u64 {
         let (last_wave, last) = std::mem::replace(&mut self.operands, (wave, timed.operands));
         let mut reads = [0_u64; REGISTER_BANKS];

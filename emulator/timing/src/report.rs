@@ -1,6 +1,6 @@
 //! The result of the model, and its output as text and JSON.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::{collections::HashMap, fmt::Write as _, sync::Arc};
 
 use ferrowave_gpu::{Gpu, Product};
 use serde::{Deserialize, Serialize, Serializer};
@@ -16,7 +16,7 @@ use super::{
     placement::Placement,
     stall::{Stall, Stalls},
     symbolized::{InstructionTiming, Instructions},
-    timeline::Timeline,
+    timeline::{IssuedInstruction, Timeline},
 };
 use ferrowave_emulator::program::Kernel;
 
@@ -166,6 +166,30 @@ impl Timing {
             instructions: Instructions::new(kernel, modelled.first, replay.issued.clone()),
             timeline: modelled.timeline.map(Arc::new),
         }
+    }
+
+    /// The instructions that the replayed waves issued, in order of time. Empty if the timeline was not recorded
+    /// ([`Plan::with_timeline`](crate::Plan::with_timeline)), and only the first [`MOST_TIMELINE_INSTRUCTIONS`](crate::MOST_TIMELINE_INSTRUCTIONS).
+    pub fn issued(&self) -> Vec<IssuedInstruction> {
+        let Some(timeline) = &self.timeline else {
+            return Vec::new();
+        };
+        let names = self.instructions.names();
+        let mut offsets = HashMap::new();
+        let issues = timeline.issues.iter();
+        issues
+            .filter_map(|issue| {
+                let offset = offsets
+                    .entry(issue.index)
+                    .or_insert_with(|| Some(names.place(issue.index)?.offset));
+                Some(IssuedInstruction {
+                    wave: issue.lane,
+                    simd: timeline.lanes.get(issue.lane)?.simd,
+                    offset: (*offset)?,
+                    cycle: issue.at,
+                })
+            })
+            .collect()
     }
 
     /// The busy share of a unit, from 0 to 1.

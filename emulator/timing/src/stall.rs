@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stall {
-    /// Its SIMD issued another wave's instruction of this kind, or the vector unit was busy.
+    /// Its SIMD issued another wave's instruction of this kind, or the vector unit was busy or its queue full.
     Issue,
     /// The result of a vector or scalar instruction.
     Dependency,

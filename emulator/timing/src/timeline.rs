@@ -1,8 +1,6 @@
 //! The timeline of a replay: what each wave did in which cycle.
 
-use std::collections::HashMap;
-
-use super::{report::Timing, stall::Stall};
+use super::stall::Stall;
 
 /// The maximum number of instructions in a timeline. Viewers become slow with millions of events.
 pub const MOST_TIMELINE_INSTRUCTIONS: usize = 1 << 18;
@@ -18,32 +16,6 @@ pub struct IssuedInstruction {
     pub offset: u64,
     /// The cycle in which it issued, from the start of the launch.
     pub cycle: u64,
-}
-
-impl Timing {
-    /// The instructions that the replayed waves issued, in order of time. Empty if the timeline was not recorded
-    /// ([`Plan::with_timeline`](crate::Plan::with_timeline)), and only the first [`MOST_TIMELINE_INSTRUCTIONS`].
-    pub fn issued(&self) -> Vec<IssuedInstruction> {
-        let Some(timeline) = &self.timeline else {
-            return Vec::new();
-        };
-        let names = self.instructions.names();
-        let mut offsets = HashMap::new();
-        let issues = timeline.issues.iter();
-        issues
-            .filter_map(|issue| {
-                let offset = offsets
-                    .entry(issue.index)
-                    .or_insert_with(|| Some(names.place(issue.index)?.offset));
-                Some(IssuedInstruction {
-                    wave: issue.lane,
-                    simd: timeline.lanes.get(issue.lane)?.simd,
-                    offset: (*offset)?,
-                    cycle: issue.at,
-                })
-            })
-            .collect()
-    }
 }
 
 /// A wave of the replayed compute unit.

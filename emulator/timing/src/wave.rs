@@ -65,18 +65,19 @@ struct RegisterState {
     by_matrix: bool,
 }
 
-/// What a wave's instructions wait for beside registers, on RDNA: cycles.
+/// The cycles of a wave's last instructions, for which later ones wait on RDNA whatever their registers are.
 #[derive(Clone, Copy, Debug, Default)]
 struct Issued {
     /// The results of the last vector instructions, the latest first, transcendental ones apart.
     vector: [u64; 4],
     transcendental: [u64; 3],
     /// The last of all these results.
-    vector_done_at: u64,
-    /// When its last vector instruction started, and when its last scalar instruction and its last memory instruction of vectors
-    /// issued.
+    vector_done_at: Option<u64>,
+    /// The start of the last vector instruction.
     vector_at: Option<u64>,
+    /// The issue of the last scalar instruction.
     scalar_at: Option<u64>,
+    /// The issue of the last memory instruction with operands in vector registers.
     memory_at: Option<u64>,
 }
 
@@ -108,7 +109,7 @@ pub(super) struct ReplayedWave<'a> {
     lgkm: VecDeque<Flight>,
     registers: Box<[RegisterState]>,
     issued: Issued,
-    /// The waits of the last `s_delay_alu` or `s_wait_alu`.
+    /// The waits of `s_delay_alu` and `s_wait_alu` that are left.
     delays: [Delayed; 4],
     /// The line of code in the wave's instruction buffer.
     pub(super) line: u64,
@@ -186,7 +187,7 @@ impl<'a> ReplayedWave<'a> {
         }
     }
 
-    /// When the registers can be read, and what writes the last of them.
+    /// The cycle in which all operands can be read, and the cause of the wait for the last one.
     pub(super) fn operands_at(&self, timed: &Timed, pipeline: &Pipeline) -> (u64, Stall) {
         let mut last = (0, Stall::Dependency);
         let mut later = |at: u64, register: &RegisterState| {
@@ -213,7 +214,7 @@ impl<'a> ReplayedWave<'a> {
         last
     }
 
-    /// When an instruction may issue to a unit of RDNA.
+    /// The cycle from which the wave's last instructions let the next one issue, on RDNA.
     fn may_issue_at(&mut self, timed: &Timed, pipeline: &Pipeline, in_order: &InOrder) -> u64 {
         let issued = &self.issued;
         let after = |event: Option<u64>, cycles: u64| event.map_or(0, |at| at + cycles);
@@ -242,10 +243,7 @@ impl<'a> ReplayedWave<'a> {
                 after(issued.memory_at, in_order.memory_to_vector_cycles)
             }
             _ if timed.is_vector_memory() => {
-                let vector = match issued.vector_done_at {
-                    0 => 0,
-                    at => at + in_order.vector_to_memory_cycles,
-                };
+                let vector = after(issued.vector_done_at, in_order.vector_to_memory_cycles);
                 match timed.reads_scalars {
                     true => vector.max(scalars_done_at),
                     false => vector,
@@ -255,7 +253,7 @@ impl<'a> ReplayedWave<'a> {
             Unit::Branch if timed.reads_scalars => {
                 after(issued.scalar_at, in_order.scalar_to_branch_cycles)
             }
-            _ if timed.is_end => issued.vector_done_at,
+            _ if timed.is_end => after(issued.vector_done_at, 0),
             _ => 0,
         })
     }
@@ -273,7 +271,7 @@ impl<'a> ReplayedWave<'a> {
         let (operands_at, of_operands) = self.operands_at(timed, pipeline);
         let operands_at = match &pipeline.in_order {
             Some(_) if timed.is_vector() => 0,
-            // A cycle more than for others.
+            // A cycle more than after an instruction whose result it does not read.
             Some(in_order) if timed.is_vector_memory() && operands_at > 0 => {
                 operands_at + in_order.vector_to_memory_cycles + 1
             }
@@ -352,7 +350,7 @@ impl<'a> ReplayedWave<'a> {
                 };
                 results.rotate_right(1);
                 results[0] = result_at;
-                issued.vector_done_at = issued.vector_done_at.max(result_at);
+                issued.vector_done_at = issued.vector_done_at.max(Some(result_at));
                 issued.vector_at = Some(start);
             }
             Unit::Scalar => issued.scalar_at = Some(start),
@@ -360,7 +358,7 @@ impl<'a> ReplayedWave<'a> {
         }
     }
 
-    /// Records that a memory instruction reads vectors.
+    /// Records that a memory instruction with operands in vector registers issues.
     pub(super) const fn read_vectors(&mut self, now: u64) {
         self.issued.memory_at = Some(now);
     }

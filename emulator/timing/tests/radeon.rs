@@ -310,12 +310,13 @@ fn memory_and_vector_instructions_wait_for_each_other() {
     for machine in RADEONS {
         let vectors = "  v_mov_b32 v3, v4\n".repeat(8);
         let loads = "  ds_load_b32 v2, v1\n".repeat(4);
-        let apart = |between: &str| {
-            let both = vectors.clone() + &loads + between;
-            each(machine, OFFSET, &both)
-        };
-        // Each of them issues in its cycle.
-        assert_eq!(apart(""), (7 + 17 + 3 + 7) as f64, "{machine}");
+        let both = vectors + &loads;
+        // Instructions of one kind issue in consecutive cycles.
+        assert_eq!(
+            each(machine, OFFSET, &both),
+            (7 + 17 + 3 + 7) as f64,
+            "{machine}"
+        );
         // A transcendental result takes five cycles more.
         let last = "  v_rcp_f32 v5, v6\n".to_owned() + &loads;
         assert_eq!(
