@@ -35,6 +35,12 @@
 //! - writes along k: lanes with the same p write 16 or 32 neighbours along w; two lanes with the same w have p that
 //!   are 4 apart, which is a multiple of 512 bytes. So columns are swizzled by ⌊p / 4⌋: [`PiecesOfColumns`].
 //!
+//! **RDNA.** Two multiply-adds are one dual instruction. Two operands of an instruction in the same of four banks of registers
+//! take a cycle more, unless the instruction before read one of them at the same place. So the multiply-adds are in an order in
+//! which each instruction reads two operands of the one before
+//! ([`add_outer_product_by_pairs`](RegisterTile::add_outer_product_by_pairs)), and a wave waits for all operands of a p at
+//! once: whenever it waits, the SIMD runs another wave, whose operands are then those of the instruction before.
+//!
 //! **Edges.** A tile that is in the matrix is loaded without a check for each piece. In a tile that overhangs, a
 //! piece that is in the matrix is still one load, and elements outside are zero.
 
@@ -57,6 +63,8 @@ const TILE: BlockTile = ROW.tile;
 const THREADS: usize = ROW.block.threads();
 /// Rows or columns from one block of a thread to the next.
 const APART: usize = 32;
+/// Whether two multiply-adds are one instruction, with rules for the banks of their registers.
+const IS_DUAL: bool = cfg!(not(ferrowave_family = "cdna"));
 /// A's tile transposed, and B's.
 pub(super) type TileA = LdsTile<f32, { TILE.k }, { TILE.m }, { TILE.m }, PiecesOfColumns>;
 pub(super) type TileB = LdsTile<f32, { TILE.k }, { TILE.n }, { TILE.n }, PiecesOfColumns>;
@@ -168,8 +176,16 @@ impl<const M: usize> Sums<M> {
     pub(super) fn add_product(&mut self, tiles: &Operands<TileA, TileB>) {
         let Operands { a, b } = tiles;
         for p in Index::all() {
-            self.sums
-                .add_outer_product(elements(a, p, self.row), elements(b, p, self.column));
+            let (a, b) = (elements(a, p, self.row), elements(b, p, self.column));
+            if IS_DUAL {
+                // One wait for all operands.
+                arch::wait_for_lds();
+                arch::sched_barrier();
+                self.sums.add_outer_product_by_pairs(a, b);
+                arch::sched_barrier();
+            } else {
+                self.sums.add_outer_product(a, b);
+            }
         }
     }
 

@@ -52,6 +52,28 @@ impl<T: Scalar, const M: usize, const N: usize> RegisterTile<T, M, N> {
             }
         }
     }
+
+    /// The same in an order for RDNA's dual instructions, whose parts must read different banks of registers: two rows at once,
+    /// one with a column of `b` and the other with the column beside it.
+    ///
+    /// An operand that the last instruction read at the same place is in its bank's cache. So every second pair of rows goes
+    /// backward through the columns, and begins with those that the pair before ended with.
+    #[inline(always)]
+    pub fn add_outer_product_by_pairs(&mut self, a: [T; M], b: [T; N]) {
+        for i in (0..M).step_by(2) {
+            for step in 0..N {
+                let j = match i % 4 {
+                    0 => step,
+                    _ => N - 1 - step,
+                };
+                self.0[i][j] = a[i].mul_add(b[j], self.0[i][j]);
+                if i + 1 < M {
+                    let j = (j ^ 1).min(N - 1);
+                    self.0[i + 1][j] = a[i + 1].mul_add(b[j], self.0[i + 1][j]);
+                }
+            }
+        }
+    }
 }
 
 impl<T: Accumulator, const M: usize, const N: usize> Fragment<N> for RegisterTile<T, M, N> {
@@ -121,6 +143,15 @@ mod tests {
         let mut tile = RegisterTile::<f32, 2, 3>::ZERO;
         tile.add_outer_product([7.0, 8.0], [1.0, 3.0, 5.0]);
         tile.add_outer_product([9.0, 10.0], [2.0, 4.0, 6.0]);
+        assert_eq!(tile.0, [[25.0, 57.0, 89.0], [28.0, 64.0, 100.0]]);
+        // By pairs of rows, with a row and a column left over.
+        let mut tile = RegisterTile::<f32, 3, 2>::ZERO;
+        tile.add_outer_product_by_pairs([1.0, 3.0, 5.0], [7.0, 8.0]);
+        tile.add_outer_product_by_pairs([2.0, 4.0, 6.0], [9.0, 10.0]);
+        assert_eq!(tile.0, [[25.0, 28.0], [57.0, 64.0], [89.0, 100.0]]);
+        let mut tile = RegisterTile::<f32, 2, 3>::ZERO;
+        tile.add_outer_product_by_pairs([7.0, 8.0], [1.0, 3.0, 5.0]);
+        tile.add_outer_product_by_pairs([9.0, 10.0], [2.0, 4.0, 6.0]);
         assert_eq!(tile.0, [[25.0, 57.0, 89.0], [28.0, 64.0, 100.0]]);
     }
 
