@@ -95,6 +95,8 @@ pub enum Variant {
     WmmaSplitK64x64,
     /// [`WmmaSplitK`](Self::WmmaSplitK) with 32 × 64 tiles, for products of few rows.
     WmmaSplitK32x64,
+    /// [`WmmaSplitK`](Self::WmmaSplitK) with 32 × 32 tiles and stages of 128 bytes along k, for the smallest problems.
+    WmmaSplitK32x32,
     /// [`SplitK64x64`](Self::SplitK64x64) by multiply-adds of the vector unit, for f32 on RDNA.
     FmaSplitK64x64,
     /// [`FmaSplitK64x64`](Self::FmaSplitK64x64) with 32 × 32 tiles, for the smallest problems.
@@ -141,6 +143,7 @@ impl Variant {
             Self::WmmaSplitK => "wmma_split_k",
             Self::WmmaSplitK64x64 => "wmma_split_k_64x64",
             Self::WmmaSplitK32x64 => "wmma_split_k_32x64",
+            Self::WmmaSplitK32x32 => "wmma_split_k_32x32",
             Self::FmaSplitK64x64 => "fma_split_k_64x64",
             Self::FmaSplitK32x32 => "fma_split_k_32x32",
         }
@@ -163,7 +166,8 @@ impl Variant {
             | Self::WmmaInterleaved
             | Self::WmmaSplitK
             | Self::WmmaSplitK64x64
-            | Self::WmmaSplitK32x64 => Unit::Wmma,
+            | Self::WmmaSplitK32x64
+            | Self::WmmaSplitK32x32 => Unit::Wmma,
             Self::MfmaUncached
             | Self::MfmaLds
             | Self::MfmaDoubleBuffered
@@ -311,6 +315,7 @@ impl Kernel {
             | V::WmmaSplitK
             | V::WmmaSplitK64x64
             | V::WmmaSplitK32x64
+            | V::WmmaSplitK32x32
             | V::FmaSplitK64x64
             | V::FmaSplitK32x32 => self.tile.k / 2,
             _ => self.tile.k,
@@ -917,6 +922,15 @@ const WMMA_SPLIT_K_32X64: Step = Step {
     variant: Variant::WmmaSplitK32x64,
     tile: (32, 64),
     waves: (1, 2),
+    ..WMMA_SPLIT_K
+};
+
+/// [`Variant::WmmaSplitK32x32`]: 2 × 2 waves of 16 × 16.
+const WMMA_SPLIT_K_32X32: Step = Step {
+    variant: Variant::WmmaSplitK32x32,
+    tile: (32, 32),
+    waves: (2, 2),
+    row_bytes: 128,
     ..WMMA_SPLIT_K
 };
 

@@ -188,6 +188,11 @@ macro_rules! for_each_kernel {
                 gemm_wmma_split_k_64x64_bf8: WMMA_SPLIT_K_64X64, BF8, ["gfx1200", "gfx1201"];
                 gemm_wmma_split_k_32x64_f16: WMMA_SPLIT_K_32X64, F16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
                 gemm_wmma_split_k_32x64_bf16: WMMA_SPLIT_K_32X64, BF16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
+                gemm_wmma_split_k_32x32_f16: WMMA_SPLIT_K_32X32, F16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
+                gemm_wmma_split_k_32x32_bf16: WMMA_SPLIT_K_32X32, BF16, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
+                gemm_wmma_split_k_32x32_i8: WMMA_SPLIT_K_32X32, I8, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
+                gemm_wmma_split_k_32x32_fp8: WMMA_SPLIT_K_32X32, FP8, ["gfx1200", "gfx1201"];
+                gemm_wmma_split_k_32x32_bf8: WMMA_SPLIT_K_32X32, BF8, ["gfx1200", "gfx1201"];
                 gemm_fma_split_k_64x64_f32: FMA_SPLIT_K_64X64, F32, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
                 gemm_fma_split_k_32x32_f32: FMA_SPLIT_K_32X32, F32, ["gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201"];
             }

@@ -372,7 +372,8 @@ const fn reach(variant: Variant) -> f64 {
         | Variant::SplitK32x32
         | Variant::SplitK80x128
         | Variant::WmmaSplitK64x64
-        | Variant::WmmaSplitK32x64 => 40.0,
+        | Variant::WmmaSplitK32x64
+        | Variant::WmmaSplitK32x32 => 40.0,
         // More than step 5 on RDNA.
         Variant::FmaSplitK64x64 => 42.5,
         Variant::FmaSplitK32x32 => 32.0,

@@ -381,6 +381,9 @@ macro_rules! step {
     (WMMA_SPLIT_K_32X64, $row:ty) => {
         s16_split_k::run::<$row>
     };
+    (WMMA_SPLIT_K_32X32, $row:ty) => {
+        s16_split_k::run::<$row>
+    };
     (FMA_SPLIT_K_64X64, $row:ty) => {
         s16_split_k::run::<$row>
     };
@@ -407,6 +410,9 @@ macro_rules! layout {
         Swizzled<{ $size }, { LDS_BANKS }, { $readers }, 8>
     };
     (SPLIT_K_32X32, $size:expr, $readers:expr) => {
+        Swizzled<{ $size }, { LDS_BANKS }, { $readers }, 8>
+    };
+    (WMMA_SPLIT_K_32X32, $size:expr, $readers:expr) => {
         Swizzled<{ $size }, { LDS_BANKS }, { $readers }, 8>
     };
     ($step:ident, $size:expr, $readers:expr) => {

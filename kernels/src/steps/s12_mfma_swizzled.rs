@@ -65,12 +65,11 @@ impl<const SIZE: usize, const BANKS: usize, const READERS: usize, const UNITS: u
         (64, 4, 4, 32) => [0b100, 0b110, 0b1_0000, 0b1000],
         (64, 1 | 2 | 4, 4, 16) => [0b10_0100, 0b1100, 0b1_0100, 0b1_0001],
         (64, 8, 4, 16) => [0b1000, 0b1010, 0b1_0010, 0b100],
+        (32, 1, 8, 16 | 32) => [0b1, 0b100, 0b1_0010, 0],
+        (32, 2, 8, 16 | 32) => [0b1, 0b1100, 0b1_0010, 0],
         // Only B of a product with a sparse A has these, along k.
-        (32, 1 | 2, 8, 32) => [0b1, 0b10, 0b100, 0],
         (64, 1, 8, 32) => [0b10, 0b10_0100, 0b100_1000, 0b1_0000],
         (64, 2, 8, 32) => [0b10, 0b1000, 0b10_0100, 0b1_0000],
-        (32, 1, 8, 16) => [0b1_0010, 0b100, 0b1, 0],
-        (32, 2, 8, 16) => [0b1_0010, 0b1100, 0b1, 0],
         (32, 4, 8, 16) => [0b1_0010, 0b1001, 0b100, 0],
         (32, 8, 8, 16) => [0b1001, 0b100, 0b10, 0],
         (64, 1, 8, 16) => [0b100, 0b1_1100, 0b10, 0],
@@ -191,6 +190,8 @@ mod tests {
         // WMMA of RDNA 4, in waves of 32 lanes.
         check::<1, 32, 16, 4>(32);
         check::<2, 32, 16, 4>(32);
+        check::<1, 32, 16, 8>(32);
+        check::<2, 32, 16, 8>(32);
     }
 
     /// The operands of multiply-adds: every other row of A for four lanes each, and every fourth column of B.
@@ -266,10 +267,10 @@ mod tests {
     }
 
     /// WMMA's operands on RDNA 3: 16 rows, the same in both halves of a wave of 32 lanes, and two units of each.
-    fn check_wmma<const SIZE: usize>() {
-        let position = Swizzled::<SIZE, 32, 32>::position;
+    fn check_wmma<const SIZE: usize, const UNITS: usize>() {
+        let position = Swizzled::<SIZE, 32, 32, UNITS>::position;
         for first in (0..256).step_by(16) {
-            for unit in 0..4 {
+            for unit in 0..UNITS as u32 {
                 let address = |lane| 16 * position(first + lane % 16, unit) as usize;
                 assert_eq!(degree(32, Access::Read(16), address), 1, "{first} {unit}");
             }
@@ -278,8 +279,10 @@ mod tests {
 
     #[test]
     fn repeated_operands_are_read_without_bank_conflicts() {
-        check_wmma::<1>();
-        check_wmma::<2>();
+        check_wmma::<1, 4>();
+        check_wmma::<2, 4>();
+        check_wmma::<1, 8>();
+        check_wmma::<2, 8>();
     }
 
     /// The conflicts of step 11, which step 12 removes.
@@ -351,8 +354,12 @@ mod tests {
             assert_eq!(transposed::<1, 64, 32, 8>(rows, units), 1, "{rows} {units}");
             assert_eq!(transposed::<2, 64, 32, 8>(rows, units), 1, "{rows} {units}");
         }
-        assert_eq!(transposed::<1, 32, 16, 8>(32, 1), 1);
-        assert_eq!(transposed::<2, 32, 16, 8>(32, 1), 1);
+        for units in [1, 2] {
+            assert_eq!(transposed::<1, 32, 16, 8>(32, units), 1, "{units}");
+            assert_eq!(transposed::<2, 32, 16, 8>(32, units), 1, "{units}");
+            assert_eq!(transposed::<1, 32, 32, 8>(32, units), 1, "{units}");
+            assert_eq!(transposed::<2, 32, 32, 8>(32, units), 1, "{units}");
+        }
         assert_eq!(transposed::<4, 32, 16, 8>(32, 1), 1);
         assert_eq!(transposed::<8, 32, 16, 8>(32, 1), 1);
         assert_eq!(transposed::<1, 64, 16, 8>(32, 1), 1);

@@ -41,7 +41,8 @@
 //! instructions with 16 × 16 sums; 4 waves have 80 × 32 each. The 256 threads load two units of A each, although the tile has
 //! 320: LDS has room for the others, which are those of the last row again and not multiplied.
 //!
-//! **By WMMA**, tiles and waves are those of step 15 by WMMA.
+//! **By WMMA**, tiles and waves are those of step 15 by WMMA. 64 × 64 and 32 × 64 have waves of 32 × 32; 32 × 32 has the four waves
+//! and the stages above.
 //!
 //! **By multiply-adds**, in f32 on RDNA: `matrix/fma.rs` has the part of a block that a lane computes. 64 × 64 are two waves of
 //! 64 × 32, in which a lane has 8 × 8 sums, and 32 × 32 two of 32 × 16, with 4 × 4. A row of a stage in LDS has four units along
