@@ -38,7 +38,7 @@ fn encoding(element: ElementType) -> (i32, u32, f64) {
     match element {
         ElementType::Fp8 | ElementType::Mxfp8 => (7, 3, 448.0),
         ElementType::Fp8Fnuz => (8, 3, 240.0),
-        ElementType::Bf8 => (15, 2, 57344.0),
+        ElementType::Bf8 | ElementType::Mxbf8 => (15, 2, 57344.0),
         _ => panic!("{element} is no 8-bit float"),
     }
 }

@@ -6,7 +6,7 @@ use std::{array, env};
 use ferrowave::{
     embedded,
     gemm::{
-        E8m0, Element, Gemm, Mxfp4Pair, Mxfp6Quad, Mxfp8, Operands, Operation, Order, Plan,
+        E8m0, Element, Gemm, Mxbf8, Mxfp4Pair, Mxfp6Quad, Mxfp8, Operands, Operation, Order, Plan,
         PlanError, Request, Target, choose,
     },
     hip::{Context, DEVICE_VARIABLE, Device, DeviceSelector},
@@ -266,7 +266,9 @@ fn scales_are_those_of_rows_far_apart() {
     for bench in Bench::all() {
         for types in [
             ElementTypes::MXFP8,
+            ElementTypes::MXBF8,
             ElementTypes::MXFP6,
+            ElementTypes::MXBF6,
             ElementTypes::MXFP4,
         ] {
             let Some(kernel) = bench.kernels().find(|kernel| kernel.types == types) else {
@@ -293,15 +295,24 @@ fn scales_are_of_32_elements_along_k() {
                     let a: [_; 32] = array::from_fn(|byte| Mxfp4Pair([0x42, 0x66][byte / 16]));
                     product_by_hand(&bench, kernel, &a, &[Mxfp4Pair(0x55); 64]);
                 }
-                ElementTypes::MXFP6 => {
-                    // 1 is 8, 2 is 16, 3 is 20 and 4 is 24.
+                ElementTypes::MXBF8 => {
+                    let a: [_; 64] =
+                        array::from_fn(|i| Mxbf8(if i < 32 { [0x3c, 0x40][i % 2] } else { 0x44 }));
+                    product_by_hand(&bench, kernel, &a, &[Mxbf8(0x42); 128]);
+                }
+                ElementTypes::MXFP6 | ElementTypes::MXBF6 => {
+                    let [one, two, three, four] = match kernel.types {
+                        ElementTypes::MXFP6 => [8, 16, 20, 24],
+                        _ => [12, 16, 18, 20],
+                    };
                     let quad = |codes: [u32; 4]| {
                         let bits = codes[0] | codes[1] << 6 | codes[2] << 12 | codes[3] << 18;
                         let [first, second, third, _] = bits.to_le_bytes();
                         Mxfp6Quad([first, second, third])
                     };
-                    let a: [_; 16] = array::from_fn(|i| quad([[8, 16, 8, 16], [24; 4]][i / 8]));
-                    product_by_hand(&bench, kernel, &a, &[quad([20; 4]); 32]);
+                    let a: [_; 16] =
+                        array::from_fn(|i| quad([[one, two, one, two], [four; 4]][i / 8]));
+                    product_by_hand(&bench, kernel, &a, &[quad([three; 4]); 32]);
                 }
                 _ => {}
             }
@@ -379,7 +390,7 @@ fn scales_that_do_not_fit_are_refused() {
         let operands = Operands::new(&ones, &ones, &mut c).with_scales(&scales, &scales);
         assert_eq!(
             bench.gemm.run(&plain, operands).unwrap_err().to_string(),
-            "scales are given, but elements of f32 have none; those of mxfp8, mxfp6 and mxfp4 have"
+            "scales are given, but elements of f32 have none; those of mxfp8, mxbf8, mxfp6, mxbf6 and mxfp4 have"
         );
     }
 }

@@ -478,7 +478,9 @@ fn main_loops_load_as_wide_as_the_row_says() {
         for line in main_loop {
             // The scales.
             let of_scales: &[_] = match types.input {
-                ElementType::Mxfp6 => &["ds_read_b32", "ds_read2_b32", "ds_read2st64_b32"],
+                ElementType::Mxfp6 | ElementType::Mxbf6 => {
+                    &["ds_read_b32", "ds_read2_b32", "ds_read2st64_b32"]
+                }
                 input if input.is_scaled() => &["ds_read_u8"],
                 _ => &[],
             };

@@ -30,12 +30,17 @@ pub enum ElementType {
     Bf8,
     /// MXFP8 of the OCP's microscaling specification: [`ElementType::Fp8`] with scales. On gfx950.
     Mxfp8,
+    /// MXFP8 with fewer fraction bits: E5M2 ([`ElementType::Bf8`]) with scales. On gfx950.
+    Mxbf8,
     /// MXFP4: E2M1 with scales, two elements in a byte, the first one in its low half. One sign bit, two exponent bits
     /// with a bias of 1, one fraction bit: 0, 0.5, 1, 1.5, 2, 3, 4, 6. On gfx950.
     Mxfp4,
     /// MXFP6: E2M3 with scales, four elements in three bytes, the first one in the lowest bits. One sign bit, two exponent bits
     /// with a bias of 1, three fraction bits: multiples of 0.125 up to 1.875, and up to ±7.5 in all. On gfx950.
     Mxfp6,
+    /// MXFP6 with fewer fraction bits: E3M2 with scales, in memory as [`ElementType::Mxfp6`]. One sign bit, three exponent bits
+    /// with a bias of 3, two fraction bits: multiples of 0.0625 up to 0.4375, and up to ±28 in all. On gfx950.
+    Mxbf6,
     /// E8M0, the type of scales: 2 to the power of (code − 127); `0xff` is NaN.
     E8m0,
 }
@@ -58,8 +63,10 @@ impl ElementType {
             Self::Fp8Fnuz => "fp8_fnuz",
             Self::Bf8 => "bf8",
             Self::Mxfp8 => "mxfp8",
+            Self::Mxbf8 => "mxbf8",
             Self::Mxfp4 => "mxfp4",
             Self::Mxfp6 => "mxfp6",
+            Self::Mxbf6 => "mxbf6",
             Self::E8m0 => "e8m0",
         }
     }
@@ -68,8 +75,14 @@ impl ElementType {
     pub const fn bits(self) -> usize {
         match self {
             Self::Mxfp4 => 4,
-            Self::Mxfp6 => 6,
-            Self::I8 | Self::Fp8 | Self::Fp8Fnuz | Self::Bf8 | Self::Mxfp8 | Self::E8m0 => 8,
+            Self::Mxfp6 | Self::Mxbf6 => 6,
+            Self::I8
+            | Self::Fp8
+            | Self::Fp8Fnuz
+            | Self::Bf8
+            | Self::Mxfp8
+            | Self::Mxbf8
+            | Self::E8m0 => 8,
             Self::F16 | Self::Bf16 => 16,
             Self::F32 | Self::Xf32 | Self::I32 => 32,
             Self::F64 => 64,
@@ -119,7 +132,10 @@ impl ElementType {
 
     /// Whether [`SCALE_BLOCK`] elements along k share a scale of type [`ElementType::E8m0`].
     pub const fn is_scaled(self) -> bool {
-        matches!(self, Self::Mxfp8 | Self::Mxfp4 | Self::Mxfp6)
+        matches!(
+            self,
+            Self::Mxfp8 | Self::Mxbf8 | Self::Mxfp6 | Self::Mxbf6 | Self::Mxfp4
+        )
     }
 
     /// The size of an element of C or of a sum in memory, in bytes; the size of a whole byte for smaller types.
@@ -168,10 +184,14 @@ impl ElementTypes {
     pub const BF8: Self = Self::new(ElementType::Bf8, ElementType::F32, ElementType::F32);
     /// OCP's MXFP8 (E4M3 with scales), accumulated and stored in binary32.
     pub const MXFP8: Self = Self::new(ElementType::Mxfp8, ElementType::F32, ElementType::F32);
+    /// OCP's MXFP8 in E5M2 with scales, accumulated and stored in binary32.
+    pub const MXBF8: Self = Self::new(ElementType::Mxbf8, ElementType::F32, ElementType::F32);
     /// OCP's MXFP4 (E2M1 with scales), accumulated and stored in binary32.
     pub const MXFP4: Self = Self::new(ElementType::Mxfp4, ElementType::F32, ElementType::F32);
     /// OCP's MXFP6 (E2M3 with scales), accumulated and stored in binary32.
     pub const MXFP6: Self = Self::new(ElementType::Mxfp6, ElementType::F32, ElementType::F32);
+    /// OCP's MXFP6 in E3M2 with scales, accumulated and stored in binary32.
+    pub const MXBF6: Self = Self::new(ElementType::Mxbf6, ElementType::F32, ElementType::F32);
 
     /// [`Self::F16`] with a sparse A.
     pub const SPARSE_F16: Self = Self::F16.sparse();
@@ -195,7 +215,9 @@ impl ElementTypes {
         Self::FP8,
         Self::BF8,
         Self::MXFP8,
+        Self::MXBF8,
         Self::MXFP6,
+        Self::MXBF6,
         Self::MXFP4,
         Self::SPARSE_F16,
         Self::SPARSE_BF16,
@@ -253,14 +275,18 @@ impl ElementTypes {
         match self.input {
             F16 => &[F16, F32],
             Bf16 => &[Bf16, F32],
-            // `mfma_pingpong_lines` has no registers left for conversions of MXFP4 and MXFP6.
-            F32 | ElementType::Xf32 | ElementType::Mxfp4 | ElementType::Mxfp6 => &[F32],
+            // `mfma_pingpong_lines` has no registers left for conversions of elements of 4 and 6 bits.
+            F32
+            | ElementType::Xf32
+            | ElementType::Mxfp4
+            | ElementType::Mxfp6
+            | ElementType::Mxbf6 => &[F32],
             F64 => &[F64],
             ElementType::I8 => &[I32],
             // Elements of MXFP8 are of this type, too; C has no scales of blocks.
             ElementType::Fp8 | ElementType::Mxfp8 => &[F32, F16, Bf16, ElementType::Fp8],
             ElementType::Fp8Fnuz => &[F32, F16, Bf16, ElementType::Fp8Fnuz],
-            ElementType::Bf8 => &[F32, F16, Bf16, ElementType::Bf8],
+            ElementType::Bf8 | ElementType::Mxbf8 => &[F32, F16, Bf16, ElementType::Bf8],
             // No kernels multiply these.
             I32 | ElementType::E8m0 => &[],
         }

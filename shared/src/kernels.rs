@@ -38,6 +38,7 @@ macro_rules! for_each_kernel {
                 gemm_mfma_wide_fp8_fnuz: WIDE, FP8_FNUZ, ["gfx942"];
                 gemm_mfma_wide_fp8: WIDE, FP8, ["gfx950"];
                 gemm_mfma_wide_mxfp8: WIDE, MXFP8, ["gfx950"];
+                gemm_mfma_wide_mxbf8: WIDE, MXBF8, ["gfx950"];
                 gemm_mfma_wide_mxfp4: WIDE, MXFP4, ["gfx950"];
                 gemm_mfma_wide_f64: WIDE, F64, ["gfx90a", "gfx942", "gfx950"];
                 gemm_mfma_swizzled_f32: SWIZZLED, F32, ["gfx908", "gfx90a", "gfx942", "gfx950"];
@@ -48,6 +49,7 @@ macro_rules! for_each_kernel {
                 gemm_mfma_swizzled_fp8_fnuz: SWIZZLED, FP8_FNUZ, ["gfx942"];
                 gemm_mfma_swizzled_fp8: SWIZZLED, FP8, ["gfx950"];
                 gemm_mfma_swizzled_mxfp8: SWIZZLED, MXFP8, ["gfx950"];
+                gemm_mfma_swizzled_mxbf8: SWIZZLED, MXBF8, ["gfx950"];
                 gemm_mfma_swizzled_mxfp4: SWIZZLED, MXFP4, ["gfx950"];
                 gemm_mfma_swizzled_f64: SWIZZLED, F64, ["gfx90a", "gfx942", "gfx950"];
                 gemm_mfma_direct_to_lds_f32: DIRECT_TO_LDS, F32, ["gfx950"];
@@ -77,14 +79,18 @@ macro_rules! for_each_kernel {
                 gemm_mfma_pingpong_lines_i8: PINGPONG_LINES, I8, ["gfx950"];
                 gemm_mfma_pingpong_lines_fp8: PINGPONG_LINES, FP8, ["gfx950"];
                 gemm_mfma_pingpong_lines_mxfp8: PINGPONG_LINES, MXFP8, ["gfx950"];
+                gemm_mfma_pingpong_lines_mxbf8: PINGPONG_LINES, MXBF8, ["gfx950"];
                 gemm_mfma_pingpong_lines_mxfp6: PINGPONG_SIX_BITS, MXFP6, ["gfx950"];
+                gemm_mfma_pingpong_lines_mxbf6: PINGPONG_SIX_BITS, MXBF6, ["gfx950"];
                 gemm_mfma_pingpong_lines_mxfp4: PINGPONG_LINES, MXFP4, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_f16: PINGPONG_SMALL_LINES, F16, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_bf16: PINGPONG_SMALL_LINES, BF16, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_i8: PINGPONG_SMALL_LINES, I8, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_fp8: PINGPONG_SMALL_LINES, FP8, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_mxfp8: PINGPONG_SMALL_LINES, MXFP8, ["gfx950"];
+                gemm_mfma_pingpong_small_lines_mxbf8: PINGPONG_SMALL_LINES, MXBF8, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_mxfp6: PINGPONG_SMALL_SIX_BITS, MXFP6, ["gfx950"];
+                gemm_mfma_pingpong_small_lines_mxbf6: PINGPONG_SMALL_SIX_BITS, MXBF6, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_mxfp4: PINGPONG_SMALL_LINES, MXFP4, ["gfx950"];
                 gemm_mfma_pingpong_160x256_f32: PINGPONG_160X256, F32, ["gfx908", "gfx90a"];
                 gemm_mfma_pingpong_160x256_f16: PINGPONG_160X256, F16, ["gfx908", "gfx90a"];

@@ -11,10 +11,10 @@ use ferrowave_shared::{Bias, ElementType, ElementTypes};
 pub(crate) struct TypeOption {
     /// The type of the elements of A and B.
     ///
-    /// C has the same type, except i32 for i8, and f32 for xf32, fp8, bf8, mxfp8, mxfp6 and mxfp4; see --output-type. fp8 is E4M3
-    /// in the GPU's own encoding: FNUZ on gfx942, OCP on the others. bf8 is E5M2 of the OCP. mxfp8, mxfp6 and mxfp4 are E4M3,
-    /// E2M3 and E2M1 of the OCP with a scale for each 32 elements along k; k must be a multiple of 32. With sparse_ before f16, bf16, i8
-    /// or fp8, A has two of each four elements along k; k must be a multiple of 32, too.
+    /// C has the same type, except i32 for i8, and f32 for xf32 and types of 4, 6 and 8 bits; see --output-type. fp8 is E4M3 in the
+    /// GPU's own encoding: FNUZ on gfx942, OCP on the others. bf8 is E5M2 of the OCP. mxfp8, mxbf8, mxfp6, mxbf6 and mxfp4 are E4M3, E5M2,
+    /// E2M3, E3M2 and E2M1 of the OCP with a scale for each 32 elements along k; k must be a multiple of 32. With sparse_ before f16,
+    /// bf16, i8 or fp8, A has two of each four elements along k; k must be a multiple of 32, too.
     #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
     element: ElementName,
 }
@@ -29,12 +29,12 @@ impl TypeOption {
 /// All of a product except its types and extents.
 #[derive(Debug, Args)]
 pub(crate) struct ProductOptions {
-    /// Type of C and of the bias, if it is not the default of --type: f32 for f16 and bf16; f16 or bf16 for fp8, bf8 and
-    /// mxfp8; fp8 for fp8 and mxfp8, bf8 for bf8, then with a bias of f32.
+    /// Type of C and of the bias, if it is not the default of --type: f32 for f16 and bf16; f16 or bf16 for fp8, bf8,
+    /// mxfp8 and mxbf8; fp8 for fp8 and mxfp8, bf8 for bf8 and mxbf8, then with a bias of f32.
     #[arg(long, value_name = "TYPE", value_parser = output_type)]
     output_type: Option<ElementType>,
-    /// Layout of A and B in memory: N is row-major, T column-major [default: NN; NT for mxfp8, mxfp6, mxfp4 and types with a sparse A, which
-    /// have no other].
+    /// Layout of A and B in memory: N is row-major, T column-major [default: NN; NT for types with scales or
+    /// with a sparse A, which have no other].
     #[arg(long, value_name = "LAYOUT")]
     layout: Option<LayoutName>,
     /// Factor α of the product.

@@ -30,12 +30,17 @@ pub struct Bf8(pub u8);
 #[repr(transparent)]
 pub struct Mxfp8(pub u8);
 
+/// The code of an element of MXFP8 in E5M2, [`ElementType::Mxbf8`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Mxbf8(pub u8);
+
 /// The codes of two elements of MXFP4, [`ElementType::Mxfp4`], the first one in the low half.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Mxfp4Pair(pub u8);
 
-/// The codes of four elements of MXFP6, [`ElementType::Mxfp6`], the first one in the lowest bits of the first byte.
+/// The codes of four elements of MXFP6, [`ElementType::Mxfp6`] or [`ElementType::Mxbf6`], the first one in the lowest bits of the first byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Mxfp6Quad(pub [u8; 3]);
@@ -64,8 +69,9 @@ elements! {
     Fp8Fnuz: Fp8Fnuz;
     Bf8: Bf8;
     Mxfp8: Mxfp8;
+    Mxbf8: Mxbf8;
     Mxfp4Pair: Mxfp4;
-    Mxfp6Quad: Mxfp6;
+    Mxfp6Quad: Mxfp6, Mxbf6;
     E8m0: E8m0;
 }
 
@@ -92,6 +98,7 @@ mod tests {
         check::<Fp8Fnuz>();
         check::<Bf8>();
         check::<Mxfp8>();
+        check::<Mxbf8>();
         check::<Mxfp4Pair>();
         check::<Mxfp6Quad>();
         check::<E8m0>();

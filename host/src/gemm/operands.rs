@@ -411,7 +411,7 @@ pub enum OperandError {
     },
     /// Scales are given, but the elements have none.
     #[error(
-        "scales are given, but elements of {element} have none; those of mxfp8, mxfp6 and mxfp4 have"
+        "scales are given, but elements of {element} have none; those of mxfp8, mxbf8, mxfp6, mxbf6 and mxfp4 have"
     )]
     Scales {
         /// The elements' type.

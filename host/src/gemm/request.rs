@@ -809,7 +809,9 @@ mod tests {
     fn elements_with_scales_are_along_k_in_whole_blocks() {
         for types in [
             ElementTypes::MXFP8,
+            ElementTypes::MXBF8,
             ElementTypes::MXFP6,
+            ElementTypes::MXBF6,
             ElementTypes::MXFP4,
         ] {
             let base = Request {

@@ -140,7 +140,9 @@ pub(super) fn value(element: ElementType, bits: u64) -> f64 {
         ElementType::Bf8 => Encoding::E5M2.value(bits as u8),
         ElementType::Mxfp8 => Encoding::OCP.value(bits as u8),
         ElementType::Mxfp4 => Encoding::E2M1.value(bits as u8),
+        ElementType::Mxbf8 => Encoding::E5M2.value(bits as u8),
         ElementType::Mxfp6 => Encoding::E2M3.value(bits as u8),
+        ElementType::Mxbf6 => Encoding::E3M2.value(bits as u8),
         ElementType::E8m0 if bits == 0xff => f64::NAN,
         ElementType::E8m0 => 2.0_f64.powi(bits as i32 - 127),
         // A type that this crate does not know.

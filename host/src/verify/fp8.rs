@@ -13,7 +13,8 @@
 //!
 //! E2M1 ([`Encoding::E2M1`]; OCP, *Microscaling Formats Specification*, version 1.0) has 4 bits, a bias of 1, one fraction bit,
 //! both zeros, and neither NaN nor infinity: 0.5 is its only denormal, 6 its largest number. E2M3 ([`Encoding::E2M3`]; the same
-//! source) has 6 bits and three fraction bits: 0.125 is its smallest number, 7.5 its largest.
+//! source) has 6 bits and three fraction bits: 0.125 is its smallest number, 7.5 its largest. E3M2 ([`Encoding::E3M2`]) has 6 bits,
+//! a bias of 3 and two fraction bits: 0.0625 is its smallest number, 28 its largest.
 
 /// An encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +69,14 @@ impl Encoding {
     pub(super) const E2M3: Self = Self {
         bits: 6,
         fraction_bits: 3,
+        ..Self::E2M1
+    };
+
+    /// The OCP's encoding of MXFP6 with two fraction bits.
+    pub(super) const E3M2: Self = Self {
+        bits: 6,
+        fraction_bits: 2,
+        bias: 3,
         ..Self::E2M1
     };
 
@@ -195,6 +204,30 @@ mod tests {
         assert_eq!(values[..8], positive);
         assert_eq!(values[8..], positive.map(|value| -value));
         assert!(values[8].is_sign_negative());
+    }
+
+    /// Every positive code of E3M2, in sixteenths, likewise.
+    #[test]
+    fn e3m2_has_sixty_four_values() {
+        let sixteenths: [[u16; 4]; 8] = [
+            [0, 1, 2, 3],
+            [4, 5, 6, 7],
+            [8, 10, 12, 14],
+            [16, 20, 24, 28],
+            [32, 40, 48, 56],
+            [64, 80, 96, 112],
+            [128, 160, 192, 224],
+            [256, 320, 384, 448],
+        ];
+        for (code, &expected) in (0_u8..).zip(sixteenths.as_flattened()) {
+            let expected = f64::from(expected) / 16.0;
+            assert_eq!(Encoding::E3M2.value(code), expected, "{code:#x}");
+            let negative = Encoding::E3M2.value(code | 0x20);
+            assert!(
+                negative == -expected && negative.is_sign_negative(),
+                "{code:#x}"
+            );
+        }
     }
 
     /// Every code of E2M3, in eighths: of the fraction, with a leading one unless the exponent is 0, times 2 to the power of

@@ -207,7 +207,7 @@ const fn denormal_mantissa(element: ElementType) -> Option<u64> {
             Some((1 << 3) - 1)
         }
         ElementType::Mxfp4 => Some(1),
-        ElementType::Bf8 => Some((1 << 2) - 1),
+        ElementType::Bf8 | ElementType::Mxbf8 | ElementType::Mxbf6 => Some((1 << 2) - 1),
         _ => None,
     }
 }
@@ -232,9 +232,9 @@ fn never_read(element: ElementType) -> u64 {
         ElementType::Fp8 | ElementType::Mxfp8 => Encoding::OCP.nan().into(),
         // These have no NaN: the largest number.
         ElementType::Mxfp4 => 7,
-        ElementType::Mxfp6 => 0x1f,
+        ElementType::Mxfp6 | ElementType::Mxbf6 => 0x1f,
         ElementType::Fp8Fnuz => Encoding::FNUZ.nan().into(),
-        ElementType::Bf8 => Encoding::E5M2.nan().into(),
+        ElementType::Bf8 | ElementType::Mxbf8 => Encoding::E5M2.nan().into(),
         _ => 101,
     }
 }
@@ -267,7 +267,8 @@ impl Random {
             ElementType::Mxfp6 => self.code(|code| Encoding::E2M3.value(code >> 2)) >> 2,
             ElementType::E8m0 => u64::from(self.0.next_u32() % 16) + LARGEST_SCALE as u64 - 15,
             ElementType::Fp8Fnuz => self.code(|code| Encoding::FNUZ.value(code)),
-            ElementType::Bf8 => self.code(|code| Encoding::E5M2.value(code)),
+            ElementType::Bf8 | ElementType::Mxbf8 => self.code(|code| Encoding::E5M2.value(code)),
+            ElementType::Mxbf6 => self.code(|code| Encoding::E3M2.value(code >> 2)) >> 2,
             _ => self.code(f64::from),
         }
     }

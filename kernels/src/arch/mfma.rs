@@ -232,6 +232,10 @@ mod large {
     #[cfg(ferrowave_gpu = "gfx950")]
     scaled_instruction!(f32_32x32x64_mxfp8(core::simd::i32x8) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32", format 0);
     #[cfg(ferrowave_gpu = "gfx950")]
+    scaled_instruction!(f32_32x32x64_mxbf8(core::simd::i32x8) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32", format 1);
+    #[cfg(ferrowave_gpu = "gfx950")]
+    scaled_instruction!(f32_32x32x64_mxbf6(SixBits) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v6i32.v6i32", format 3);
+    #[cfg(ferrowave_gpu = "gfx950")]
     scaled_instruction!(f32_32x32x64_mxfp6(SixBits) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v6i32.v6i32", format 2);
     #[cfg(ferrowave_gpu = "gfx950")]
     scaled_instruction!(f32_32x32x64_mxfp4(i32x4) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v4i32.v4i32", format 4);

@@ -106,6 +106,13 @@ product! {
 
 #[cfg(ferrowave_gpu = "gfx950")]
 product! {
+    /// MXFP8 with E5M2.
+    Mxbf8: u8 => f32, [f32; 16] in Map32x32, [Scaled<i32x8>; 1] from [0, 2] scaled 32,
+    mfma::f32_32x32x64_mxbf8::<0>
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
     /// MXFP4: `v_mfma_scale_f32_32x32x64_f8f6f4` with E2M1, in half the time of MXFP8. An element is a byte here: two of
     /// them.
     Mxfp4: u8 => f32, [f32; 16] in Map32x32, [Scaled<i32x4>; 1] from [0] scaled 16,
@@ -120,25 +127,58 @@ product! {
 }
 
 #[cfg(ferrowave_gpu = "gfx950")]
-impl Mxfp6 {
+product! {
+    /// MXFP6 with E3M2.
+    Mxbf6: u8 => f32, [f32; 16] in Map32x32, [Scaled<SixBits>; 1] from [0, 1] scaled 24,
+    mfma::f32_32x32x64_mxbf6::<0>
+}
+
+/// Elements of six bits, whose scales can be in any byte of a word.
+#[cfg(ferrowave_gpu = "gfx950")]
+pub(crate) trait SixBitFormat:
+    Multiply<
+        Element = u8,
+        Operand = [Scaled<SixBits>; 1],
+        OperandB = [Scaled<SixBits>; 1],
+        Sums = [f32; 16],
+    >
+{
     /// A lane's part of A or of B, from its elements and the word with its scales.
     #[inline(always)]
-    pub(crate) fn of_words(words: [u32; 6], scale: u32) -> <Self as Multiply>::Operand {
+    fn of_words(words: [u32; 6], scale: u32) -> Self::Operand {
         let elements = SixBits(words);
         [Scaled { elements, scale }]
     }
 
     /// As [`multiply`](Multiply::multiply), with the scales in byte number `BYTE` of their words.
-    #[inline(always)]
-    pub(crate) fn multiply_scaled<const BYTE: i32>(
-        [a]: <Self as Multiply>::Operand,
-        [b]: <Self as Multiply>::OperandB,
-        sums: <Self as Multiply>::Sums,
-    ) -> <Self as Multiply>::Sums {
-        const { assert!(Map32x32::SWAPPED) }
-        mfma::f32_32x32x64_mxfp6::<BYTE>(b, a, sums)
-    }
+    fn multiply_scaled<const BYTE: i32>(
+        a: Self::Operand,
+        b: Self::OperandB,
+        sums: Self::Sums,
+    ) -> Self::Sums;
 }
+
+#[cfg(ferrowave_gpu = "gfx950")]
+macro_rules! six_bit_format {
+    ($name:ident, $instruction:ident) => {
+        impl SixBitFormat for $name {
+            #[inline(always)]
+            fn multiply_scaled<const BYTE: i32>(
+                [a]: Self::Operand,
+                [b]: Self::OperandB,
+                sums: Self::Sums,
+            ) -> Self::Sums {
+                const { assert!(Map32x32::SWAPPED) }
+                mfma::$instruction::<BYTE>(b, a, sums)
+            }
+        }
+    };
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+six_bit_format!(Mxfp6, f32_32x32x64_mxfp6);
+#[cfg(ferrowave_gpu = "gfx950")]
+six_bit_format!(Mxbf6, f32_32x32x64_mxbf6);
 
 #[cfg(not(ferrowave_gpu = "gfx908"))]
 product! {

@@ -115,6 +115,12 @@ macro_rules! block_entry {
     (MXFP8, $($entry:tt)*) => {
         block_entry!(scaled, $($entry)*);
     };
+    (MXBF8, $($entry:tt)*) => {
+        block_entry!(scaled, $($entry)*);
+    };
+    (MXBF6, $($entry:tt)*) => {
+        block_entry!(scaled, $($entry)*);
+    };
     (MXFP6, $($entry:tt)*) => {
         block_entry!(scaled, $($entry)*);
     };
@@ -160,6 +166,14 @@ macro_rules! of_part {
         $item
     };
     (MXFP8 $item:item) => {
+        #[cfg(not(ferrowave_part = "1"))]
+        $item
+    };
+    (MXBF8 $item:item) => {
+        #[cfg(not(ferrowave_part = "1"))]
+        $item
+    };
+    (MXBF6 $item:item) => {
         #[cfg(not(ferrowave_part = "1"))]
         $item
     };
@@ -513,6 +527,12 @@ macro_rules! instruction {
     };
     ($step:ident, MXFP8) => {
         matrix::Mxfp8
+    };
+    ($step:ident, MXBF8) => {
+        matrix::Mxbf8
+    };
+    ($step:ident, MXBF6) => {
+        matrix::Mxbf6
     };
     ($step:ident, MXFP6) => {
         matrix::Mxfp6

@@ -51,7 +51,12 @@ macro_rules! with_matrix {
                 let $matrix = $product.matrix::<AsBf16<C>>($start);
                 $use
             }
-            OutputType::Float8 if matches!($product.kernel.types.input, ElementType::Bf8) => {
+            OutputType::Float8
+                if matches!(
+                    $product.kernel.types.input,
+                    ElementType::Bf8 | ElementType::Mxbf8
+                ) =>
+            {
                 let $matrix = $product.matrix::<AsBf8<C>>($start);
                 $use
             }

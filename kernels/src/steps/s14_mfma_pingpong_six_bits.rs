@@ -33,7 +33,7 @@ use super::{
 };
 use crate::{
     arch,
-    matrix::Mxfp6,
+    matrix::SixBitFormat,
     tile::{lds::Barrier as _, length::Array, operand::Unit},
 };
 use ferrowave_shared::six_bits::{PANEL_BYTES, PANEL_STAGES};
@@ -46,7 +46,9 @@ const BLOCKS: usize = 4;
 /// # Safety
 /// The kernel was launched with the block and LDS of the row that `C` is for.
 #[inline(always)]
-pub(super) unsafe fn run<C: Config<Multiply = Mxfp6>>(product: Product<Element<C>, Output<C>>) {
+pub(super) unsafe fn run<C: Config<Multiply: SixBitFormat>>(
+    product: Product<Element<C>, Output<C>>,
+) {
     // SAFETY: as the caller promises. All threads of the workgroup are here, and have this tile for themselves.
     unsafe {
         let mut gemm = BlockGemm::<C>::new(product);
@@ -80,7 +82,7 @@ struct Flight<C: Config> {
 /// # Safety
 /// The panels are whole, and all threads of the workgroup call this.
 #[inline(always)]
-unsafe fn alternate<C: Config<Multiply = Mxfp6>>(
+unsafe fn alternate<C: Config<Multiply: SixBitFormat>>(
     gemm: &mut BlockGemm<C>,
     panels: Panels,
     count: u32,
@@ -130,7 +132,7 @@ unsafe fn alternate<C: Config<Multiply = Mxfp6>>(
 /// # Safety
 /// As [`alternate`].
 #[inline(always)]
-unsafe fn multiply_stage<C: Config<Multiply = Mxfp6>, const STAGE: i32>(
+unsafe fn multiply_stage<C: Config<Multiply: SixBitFormat>, const STAGE: i32>(
     gemm: &mut BlockGemm<C>,
     flight: &mut Flight<C>,
 ) {
@@ -179,7 +181,7 @@ const fn lines(stage: i32) -> Option<(usize, usize)> {
 /// # Safety
 /// As [`alternate`].
 #[inline(always)]
-unsafe fn move_a<C: Config<Multiply = Mxfp6>, const STAGE: i32>(
+unsafe fn move_a<C: Config<Multiply: SixBitFormat>, const STAGE: i32>(
     gemm: &BlockGemm<C>,
     flight: &mut Flight<C>,
 ) {
@@ -200,7 +202,7 @@ unsafe fn move_a<C: Config<Multiply = Mxfp6>, const STAGE: i32>(
 /// # Safety
 /// As [`alternate`].
 #[inline(always)]
-unsafe fn move_b<C: Config<Multiply = Mxfp6>, const STAGE: i32>(
+unsafe fn move_b<C: Config<Multiply: SixBitFormat>, const STAGE: i32>(
     gemm: &BlockGemm<C>,
     flight: &mut Flight<C>,
 ) {

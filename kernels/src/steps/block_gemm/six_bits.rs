@@ -15,7 +15,7 @@
 use super::{BlockGemm, BlockRow, Config, Element, LINE_UNITS};
 use crate::{
     arch::{self, LINE_BYTES, Workgroup, permuted},
-    matrix::{Multiply, Mxfp6},
+    matrix::{Multiply, Mxfp6, SixBitFormat},
     tile::{
         lds::Barrier as _,
         length::{Array, Length},
@@ -27,10 +27,10 @@ use ferrowave_shared::six_bits::{
     BLOCK_BYTES, PANEL_BYTES, PANEL_SCALES, STAGE_BYTES, row_start, slot_bytes,
 };
 
-/// Steps of the matrix cores in a stage.
+/// Steps of the matrix cores in a stage, in all formats of six bits.
 pub(in super::super) const STEPS: usize = STAGE_BYTES / (Mxfp6::K_GROUPS * BLOCK_BYTES);
 
-/// A lane's operand: a block of 32 elements of a row, with its scale.
+/// A lane's operand in all these formats: a block of 32 elements of a row, with its scale.
 type Lane = <Mxfp6 as Multiply>::Operand;
 
 /// Where the stages in LDS are, in bytes: of the stage that is multiplied, and of the next two. Uniform.
@@ -143,7 +143,7 @@ impl Panels {
     }
 }
 
-impl<C: Config<Multiply = Mxfp6>> BlockGemm<C> {
+impl<C: Config<Multiply: SixBitFormat>> BlockGemm<C> {
     /// Rows of both tiles.
     #[inline(always)]
     fn rows(&self) -> usize {
@@ -481,7 +481,7 @@ impl<C: Config<Multiply = Mxfp6>> BlockGemm<C> {
             let sums: &mut BlockRow<C> = &mut self.sums[i];
             for j in 0..Self::N {
                 let (a, b) = (operands.a[i], operands.b[j]);
-                sums[j] = Mxfp6::multiply_scaled::<STAGE>(a, b, sums[j]);
+                sums[j] = C::Multiply::multiply_scaled::<STAGE>(a, b, sums[j]);
             }
         }
     }
