@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # The test programs of rocRAND, rocFFT, rocSOLVER and rocSPARSE, and of hipRAND, hipFFT, hipSOLVER and hipSPARSE, which call
 # them. Cases are drawn by a seed, evenly from the functions, without the large cases that AMD runs daily.
+#
+# FERROWAVE_MATH_GPUS has the GPUs, "gfx90a gfx908" by default, FERROWAVE_MATH_CASES the cases of a library in the long form.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 debian lib{rocrand1,hiprand1,rocfft0,hipfft0,rocsolver0,hipsolver0,rocsparse1,hipsparse1}-tests
@@ -13,11 +15,11 @@ cases() {
     done
 }
 
-for device in gfx90a gfx908; do
+for device in ${FERROWAVE_MATH_GPUS:-gfx90a gfx908}; do
     export FERROWAVE_DEVICE=emulator:$device
     for library in rocrand1 hiprand1 rocfft0 hipfft0 rocsolver0 hipsolver0 rocsparse1 hipsparse1; do
         options=(--case-seconds 300)
-        count=$([ "$form" = sample ] && echo 10 || echo 300)
+        count=$([ "$form" = sample ] && echo 10 || echo ${FERROWAVE_MATH_CASES:-300})
         if [ "$library" = rocsparse1 ]; then
             # It reads its cases from a file; reading all of it takes minutes.
             python3 "$here/gentest_data.py" "$debian/usr/share/librocsparse1-tests/data/rocsparse_test.data" quick "$count" "$device" \
