@@ -26,7 +26,8 @@ pub enum ElementType {
     Fp8,
     /// E4M3 FNUZ: a bias of 8, no negative zero. The largest value is ±240; `0x80` is NaN. On gfx942.
     Fp8Fnuz,
-    /// E5M2 of the OCP specification: the upper half of a binary16. On gfx1200 and gfx1201.
+    /// E5M2 of the OCP specification: the upper half of a binary16. On gfx1200 and gfx1201, and on gfx950 for a C of
+    /// [`ElementType::Mxbf8`].
     Bf8,
     /// MXFP8 of the OCP's microscaling specification: [`ElementType::Fp8`] with scales. On gfx950.
     Mxfp8,

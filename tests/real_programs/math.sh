@@ -22,7 +22,7 @@ for device in ${FERROWAVE_MATH_GPUS:-gfx90a gfx908}; do
         # These programs draw their cases by a seed, which would be another one for each call.
         [[ $library != *fft0 ]] || arguments=(--seed 1)
         options=(--case-seconds 300 "${arguments[@]/#/--argument=}")
-        count=$([ "$form" = sample ] && echo 10 || echo ${FERROWAVE_MATH_CASES:-300})
+        count=$([ "$form" = sample ] && echo 10 || echo "${FERROWAVE_MATH_CASES:-300}")
         if [ "$library" = rocsparse1 ]; then
             # It reads its cases from a file; reading all of it takes minutes.
             python3 "$here/gentest_data.py" "$debian/usr/share/librocsparse1-tests/data/rocsparse_test.data" quick "$count" "$device" \

@@ -35,11 +35,11 @@
 //! - writes along k: lanes with the same p write 16 or 32 neighbours along w; two lanes with the same w have p that
 //!   are 4 apart, which is a multiple of 512 bytes. So columns are swizzled by ⌊p / 4⌋: [`PiecesOfColumns`].
 //!
-//! **RDNA.** Two multiply-adds are one dual instruction. Two operands of an instruction in the same of four banks of registers
-//! take a cycle more, unless the instruction before read one of them at the same place. So the multiply-adds are in an order in
-//! which each instruction reads two operands of the one before
-//! ([`add_outer_product_by_pairs`](RegisterTile::add_outer_product_by_pairs)), and a wave waits for all operands of a p at
-//! once: whenever it waits, the SIMD runs another wave, whose operands are then those of the instruction before.
+//! **RDNA.** Two multiply-adds are one dual instruction. Registers are in four banks, each with a cache of the operands that
+//! the last instruction read. Two operands in one bank take a cycle more, unless one of them is in the cache. The order of the
+//! multiply-adds lets each instruction read two operands of the one before
+//! ([`add_outer_product_by_pairs`](RegisterTile::add_outer_product_by_pairs)). A wave waits for all operands of a p at once:
+//! while it waits, the SIMD runs another wave, and the caches then have that wave's operands.
 //!
 //! **Edges.** A tile that is in the matrix is loaded without a check for each piece. In a tile that overhangs, a
 //! piece that is in the matrix is still one load, and elements outside are zero.

@@ -56,8 +56,8 @@ impl<T: Scalar, const M: usize, const N: usize> RegisterTile<T, M, N> {
     /// The same in an order for RDNA's dual instructions, whose parts must read different banks of registers: two rows at once,
     /// one with a column of `b` and the other with the column beside it.
     ///
-    /// An operand that the last instruction read at the same place is in its bank's cache. So every second pair of rows goes
-    /// backward through the columns, and begins with those that the pair before ended with.
+    /// An operand that the last instruction read at the same place is in its bank's cache. So every second pair of rows takes
+    /// the columns backward: it begins with those that the pair before ended with.
     #[inline(always)]
     pub fn add_outer_product_by_pairs(&mut self, a: [T; M], b: [T; N]) {
         for i in (0..M).step_by(2) {
