@@ -171,12 +171,9 @@ impl Cost {
             }
         };
         let batches = count.div_ceil(at_once) as f64;
-        // The workgroups of the first batch reach the end of k together, those of later batches while others multiply.
-        let first = count.div_ceil(tiles.compute_units.into());
-        let ends = first.min(self.resident.max(1).into()) as f64 + batches - 1.0;
         // An only step that is not whole costs no more than a whole one: all of it is loaded at once.
         let tail = match tiles.has_tail && longest > 1.0 {
-            true => self.tail * ends,
+            true => self.tail * batches,
             false => 0.0,
         };
         let edge = self.edge.at(longest);
@@ -286,8 +283,9 @@ impl Cost {
         }
         // Beyond what was modelled, where parts share nothing at all, it grows on.
         let share = ((read - square) / (line - square)).clamp(0.0, 2.0);
-        // Less is read at once on a GPU that is not full.
-        let load = running as f64 / at_once as f64;
+        // A GPU that is not full waits less for memory than its share of workgroups says: of the powers 1, 2 and 3, the last one
+        // chooses best among the kernels of six GPUs.
+        let load = (running as f64 / at_once as f64).powi(3);
         (1.0 + (step / self.full.more.step - 1.0) * share * load).max(1.0)
     }
 }
