@@ -18,8 +18,9 @@
 //!   the fullest. Behind it each batch adds `next`; the last one, if it is not full, what its workgroups add.
 //! - These loads are of tiles that are nearly a square. Tiles in one row share their part of A only, and those in one
 //!   column their part of B. Their steps cost [`row_step`](Cost::row_step) and [`column_step`](Cost::column_step) on a full
-//!   GPU; between, steps are interpolated by the elements that the workgroups read for the first time.
-//! - A step that is not whole costs [`tail`](Cost::tail) more than a whole one, tiles that overhang C cost
+//!   GPU, and the difference falls with the third power of its load; between, steps are interpolated by the elements that the
+//!   workgroups read for the first time.
+//! - A step that is not whole costs [`tail`](Cost::tail) more than a whole one, once in each batch. Tiles that overhang C cost
 //!   [`edge`](Cost::edge), and lines that straddle cache lines make steps longer by a factor, [`straddle`](Cost::straddle).
 //! - Workgroups that share a tile store their sums, and the last one of the tile adds them. On an idle GPU this costs
 //!   [`share_few`](Cost::share_few), on a full one [`share`](Cost::share): a fixed part, and one for each workgroup of the
@@ -170,6 +171,7 @@ impl Cost {
                 whole_tiles + rest_tiles + sharing
             }
         };
+        // The workgroups of a compute unit hide each other's waits, so that a batch has one tail.
         let batches = count.div_ceil(at_once) as f64;
         // An only step that is not whole costs no more than a whole one: all of it is loaded at once.
         let tail = match tiles.has_tail && longest > 1.0 {
@@ -283,10 +285,10 @@ impl Cost {
         }
         // Beyond what was modelled, where parts share nothing at all, it grows on.
         let share = ((read - square) / (line - square)).clamp(0.0, 2.0);
-        // A GPU that is not full waits less for memory than its share of workgroups says: of the powers 1, 2 and 3, the last one
-        // chooses best among the kernels of six GPUs.
-        let load = (running as f64 / at_once as f64).powi(3);
-        (1.0 + (step / self.full.more.step - 1.0) * share * load).max(1.0)
+        let load = running as f64 / at_once as f64;
+        // Half of the workgroups wait for memory less than half as long. Of the powers 1, 2 and 3, the last one chooses best
+        // among the kernels of six GPUs.
+        (1.0 + (step / self.full.more.step - 1.0) * share * load.powi(3)).max(1.0)
     }
 }
 
@@ -368,12 +370,17 @@ mod tests {
     fn a_row_of_tiles_costs_its_own_steps() {
         assert_eq!(cycles(64, 32 * 64, 320), 2000.0 + 10.0 * 600.0);
         assert_eq!(cycles(32 * 64, 64, 320), 5000.0);
+        // Half of a full GPU: an eighth of the difference.
+        assert_eq!(cycles(64, 16 * 64, 320), 2000.0 + 10.0 * 225.0);
     }
 
     #[test]
     fn edges_the_end_of_k_and_straddling_cost_more() {
         assert_eq!(cycles(256, 255, 320), 4030.0);
         assert_eq!(cycles(256, 256, 319), 4070.0);
+        // Two workgroups on each compute unit, and two batches.
+        assert_eq!(cycles(4 * 64, 8 * 64, 319), 5000.0 + 70.0);
+        assert_eq!(cycles(8 * 64, 8 * 64, 319), 5000.0 + 3500.0 + 140.0);
         let straddling = Tiles {
             is_aligned: false,
             ..tiles(256, 256, 320)
