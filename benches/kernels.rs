@@ -44,8 +44,8 @@ impl Buffers {
 
     fn operands(&mut self, types: ElementTypes) -> Operands<'_> {
         Operands::new(
-            Source::of_bytes(&self.a, types.input),
-            Source::of_bytes(&self.b, types.input),
+            Source::of_bytes(&self.a, types.a),
+            Source::of_bytes(&self.b, types.b),
             Target::of_bytes(&mut self.c, types.output),
         )
     }

@@ -44,8 +44,8 @@ fn run(
     let gemm = Gemm::new(context, object).expect("it loads");
     let types = problem.types();
     let operands = Operands::new(
-        Source::of_bytes(&a, types.input),
-        Source::of_bytes(&b, types.input),
+        Source::of_bytes(&a, types.a),
+        Source::of_bytes(&b, types.b),
         Target::of_bytes(&mut c, types.output),
     );
     let ran = gemm.run_kernel(kernel, problem, operands);

@@ -29,7 +29,7 @@ fn problem(kernel: &Kernel, m: i64) -> Problem {
     let request = Request {
         order_b: Order::ColumnMajor,
         types: kernel.types,
-        ..Request::new(m, m, 64 * i64::from(kernel.types.input.packed()))
+        ..Request::new(m, m, 64 * i64::from(kernel.types.a.packed()))
     };
     request.check().unwrap()
 }

@@ -39,6 +39,7 @@ fn encoding(element: ElementType) -> (i32, u32, f64) {
         ElementType::Fp8 | ElementType::Mxfp8 => (7, 3, 448.0),
         ElementType::Fp8Fnuz => (8, 3, 240.0),
         ElementType::Bf8 | ElementType::Mxbf8 => (15, 2, 57344.0),
+        ElementType::Bf8Fnuz => (16, 2, 57344.0),
         _ => panic!("{element} is no 8-bit float"),
     }
 }
@@ -94,8 +95,9 @@ impl Matrices {
     /// An element of the product, in f64.
     fn exact(&self, batch: u32, row: u32, column: u32) -> f64 {
         let (problem, inputs) = (&self.problem, &self.inputs);
-        let input = problem.types().input;
-        let code = |elements: &Elements, place| decoded(input, elements.bits(place as usize) as u8);
+        let code = |elements: &Elements, place| {
+            decoded(elements.element(), elements.bits(place as usize) as u8)
+        };
         let scale =
             |scales: usize, line, k| match (&inputs.scales, problem.scales_a(), problem.scales_b())
             {
@@ -256,6 +258,7 @@ fn what_is_too_large_saturates_and_infinities_and_nan_stay() {
             let codes = match types.output {
                 ElementType::Fp8 => [0x7e, 0xfe, 0x7f, 0xff, 0x30],
                 ElementType::Fp8Fnuz => [0x7f, 0xff, 0x80, 0x80, 0x38],
+                ElementType::Bf8Fnuz => [0x7f, 0xff, 0x80, 0x80, 0x3c],
                 _ => [0x7b, 0xfb, 0x7c, 0xfc, 0x38],
             };
             assert_eq!(

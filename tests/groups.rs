@@ -54,8 +54,8 @@ impl Member {
         let types = self.problem.types();
         let [a, b, bias] = &self.buffers;
         let operands = Operands::new(
-            Source::of_bytes(a, types.input).skip(self.lead),
-            Source::of_bytes(b, types.input).skip(self.lead),
+            Source::of_bytes(a, types.a).skip(self.lead),
+            Source::of_bytes(b, types.b).skip(self.lead),
             Target::of_bytes(&mut self.c, types.output).skip(self.lead),
         )
         .with_bias(Source::of_bytes(bias, types.bias()).skip(self.lead));

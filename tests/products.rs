@@ -220,7 +220,7 @@ fn the_chosen_kernel_computes_the_problem() {
 fn a_nan_scale_makes_its_row_or_column_nan() {
     for bench in Bench::all() {
         let kernels = bench.kernels();
-        for kernel in kernels.filter(|kernel| kernel.types.input.is_scaled()) {
+        for kernel in kernels.filter(|kernel| kernel.types.a.is_scaled()) {
             let [m, n] = [kernel.tile.m, kernel.tile.n].map(|extent| extent as i64 + 3);
             let k = 2 * kernel.tile.k as i64 + 32;
             let request = Request {

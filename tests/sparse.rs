@@ -55,7 +55,7 @@ fn check<T: Element>(
     let (elements, indices): (Vec<_>, Vec<_>) = packed.map(|a| (a.elements, a.indices)).unzip();
     let [a_device, b_device] = [elements.concat(), b.clone()].map(|e| context.upload(&e).unwrap());
     let indices = context.upload(&indices.concat()).unwrap();
-    let is_integer = kernel.types.input == ElementType::I8;
+    let is_integer = kernel.types.a == ElementType::I8;
     let output = if is_integer {
         ElementType::I32
     } else {
@@ -117,7 +117,7 @@ fn a_pruned_and_packed_matrix_has_the_product_of_the_dense_one() {
         for kernel in kernels {
             // With and without a part of a stage, an odd and an even number of stages.
             for k in [32, 128, 160, 384, 416] {
-                match kernel.types.input {
+                match kernel.types.a {
                     ElementType::I8 => check(&on, kernel, k, |n| n as i8, i32::from),
                     ElementType::F16 => {
                         check(

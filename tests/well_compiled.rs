@@ -417,7 +417,7 @@ fn each_layout_has_a_main_loop_in_step_14() {
             ..
         } = *built.kernel;
         // Other layouts do not exist with scales or a sparse A.
-        let has_one = access != Access::Wide || types.input.is_scaled() || types.is_sparse;
+        let has_one = access != Access::Wide || types.a.is_scaled() || types.is_sparse;
         if !variant.name().starts_with("mfma_pingpong") || has_one {
             continue;
         }
@@ -465,7 +465,7 @@ fn main_loops_load_as_wide_as_the_row_says() {
         let waves = block.threads() / built.lanes();
         let rounds = in_a_round * waves / (tile.m * tile.n * tile.k);
         let stored = tile.m / types.compression() as usize + tile.n;
-        let needed = stored * tile.k * types.input.bits() / 8 * rounds;
+        let needed = stored * tile.k * types.a.bits() / 8 * rounds;
         let wide = main_loop
             .iter()
             .filter(|line| is_wide_load(&line.text))
@@ -477,7 +477,7 @@ fn main_loops_load_as_wide_as_the_row_says() {
         );
         for line in main_loop {
             // The scales.
-            let of_scales: &[_] = match types.input {
+            let of_scales: &[_] = match types.a {
                 ElementType::Mxfp6 | ElementType::Mxbf6 => {
                     &["ds_read_b32", "ds_read2_b32", "ds_read2st64_b32"]
                 }

@@ -146,7 +146,7 @@ pub(crate) fn estimate(
         .expect("our own code object");
     let matrix = |span: u128, bytes: usize| allocate(&memory, span as usize * bytes);
     let types = problem.types();
-    let input = types.input.size_bytes();
+    let input = types.a.size_bytes();
     let workspace = plan.workspace_bytes().expect("a small workspace").all;
     let addresses = Addresses {
         a: matrix(problem.a().span(), input),
@@ -193,7 +193,7 @@ pub(crate) fn print(choice: &Choice) {
             "| {machine} | {} | `{}` {}{} | {m}×{n}×{k} | {:.3} | {:.3} | {:.2} | {} | {:.1} |",
             row.published_as,
             row.variant,
-            row.types.input,
+            row.types.a,
             if row.is_b_along_k { ", NT" } else { "" },
             1e3 * published,
             1e3 * timing.seconds,

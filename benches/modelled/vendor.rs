@@ -67,7 +67,7 @@ fn estimate(
         .expect("Triton's code object");
     let kernel = program.kernel(&compiled.symbol).expect("its kernel");
     let matrix = |bytes: usize| allocate(&memory, size * size * bytes);
-    let (input, output) = (types.input.size_bytes(), types.output.size_bytes());
+    let (input, output) = (types.a.size_bytes(), types.output.size_bytes());
     let at = [matrix(input), matrix(input), matrix(output)];
     let mut kernarg = bytemuck::cast_slice(&at).to_vec();
     kernarg.extend_from_slice(bytemuck::cast_slice(&[size as u32; 6]));

@@ -97,7 +97,7 @@ fn ladder(folder: &Path, name: &str) -> Result<Ladder, Box<dyn Error>> {
     fs::write(folder.join(&file), object)?;
     let mut launches = Vec::new();
     for kernel in CATALOGUE {
-        let input = kernel.types.input;
+        let input = kernel.types.a;
         let shown = [
             ElementType::F32,
             ElementType::F16,

@@ -261,7 +261,7 @@ fn options_that_cannot_be_are_refused_with_those_that_can() {
         2,
         &[
             "f8",
-            "f32, xf32, f16, bf16, i8, bf8, mxfp8, mxbf8, mxfp6, mxbf6, mxfp4, sparse_f16, sparse_bf16, sparse_i8, f64, fp8, sparse_fp8",
+            "f32, xf32, f16, bf16, i8, fp8, bf8, fp8_bf8, bf8_fp8, mxfp8, mxbf8, mxfp8_mxbf8, mxbf8_mxfp8, mxfp6, mxbf6, mxfp4, sparse_f16, sparse_bf16, sparse_i8, sparse_fp8, f64",
         ],
     );
     refused(&with(&["--layout", "NX"]), 2, &["NX", "NN, NT, TN or TT"]);

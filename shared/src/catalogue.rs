@@ -299,7 +299,7 @@ impl Kernel {
     pub const fn loop_k(&self) -> usize {
         use Variant as V;
         match self.variant {
-            _ if self.types.input.bits() == 6 => self.tile.k,
+            _ if self.types.a.bits() == 6 => self.tile.k,
             V::MfmaPingpong
             | V::MfmaPingpongSmall
             | V::MfmaPingpong160x256
@@ -653,10 +653,10 @@ impl Step {
             tile: BlockTile {
                 m,
                 n,
-                k: self.round * b_row_bytes * 8 / types.input.bits(),
+                k: self.round * b_row_bytes * 8 / types.a.bits(),
             },
             block,
-            lds_bytes: match types.input.bits() {
+            lds_bytes: match types.a.bits() {
                 6 => six_bits::lds_bytes(m + n),
                 _ => {
                     self.stages
@@ -707,8 +707,8 @@ const fn tile_bytes(rows: usize, row_bytes: usize, block: BlockShape) -> usize {
 
 /// Bytes of the scales of a row of a tile in LDS.
 const fn scale_bytes(row_bytes: usize, types: ElementTypes) -> usize {
-    match types.input.is_scaled() {
-        true => row_bytes * 8 / types.input.bits() / SCALE_BLOCK as usize,
+    match types.a.is_scaled() {
+        true => row_bytes * 8 / types.a.bits() / SCALE_BLOCK as usize,
         false => 0,
     }
 }

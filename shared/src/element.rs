@@ -26,9 +26,10 @@ pub enum ElementType {
     Fp8,
     /// E4M3 FNUZ: a bias of 8, no negative zero. The largest value is ±240; `0x80` is NaN. On gfx942.
     Fp8Fnuz,
-    /// E5M2 of the OCP specification: the upper half of a binary16. On gfx1200 and gfx1201, and on gfx950 for a C of
-    /// [`ElementType::Mxbf8`].
+    /// E5M2 of the OCP specification: the upper half of a binary16. On gfx950, gfx1200 and gfx1201.
     Bf8,
+    /// E5M2 FNUZ: a bias of 16, no negative zero, no infinities; `0x80` is NaN. On gfx942.
+    Bf8Fnuz,
     /// MXFP8 of the OCP's microscaling specification: [`ElementType::Fp8`] with scales. On gfx950.
     Mxfp8,
     /// MXFP8 with fewer fraction bits: E5M2 ([`ElementType::Bf8`]) with scales. On gfx950.
@@ -63,6 +64,7 @@ impl ElementType {
             Self::Fp8 => "fp8",
             Self::Fp8Fnuz => "fp8_fnuz",
             Self::Bf8 => "bf8",
+            Self::Bf8Fnuz => "bf8_fnuz",
             Self::Mxfp8 => "mxfp8",
             Self::Mxbf8 => "mxbf8",
             Self::Mxfp4 => "mxfp4",
@@ -81,6 +83,7 @@ impl ElementType {
             | Self::Fp8
             | Self::Fp8Fnuz
             | Self::Bf8
+            | Self::Bf8Fnuz
             | Self::Mxfp8
             | Self::Mxbf8
             | Self::E8m0 => 8,
@@ -128,7 +131,17 @@ impl ElementType {
 
     /// Whether it is a float of 8 bits without a scale.
     pub const fn is_float8(self) -> bool {
-        matches!(self, Self::Fp8 | Self::Fp8Fnuz | Self::Bf8)
+        matches!(self, Self::Fp8 | Self::Fp8Fnuz | Self::Bf8 | Self::Bf8Fnuz)
+    }
+
+    /// The same in the encoding of gfx942, for 8-bit floats without a scale.
+    #[must_use]
+    pub const fn fnuz(self) -> Self {
+        match self {
+            Self::Fp8 => Self::Fp8Fnuz,
+            Self::Bf8 => Self::Bf8Fnuz,
+            other => other,
+        }
     }
 
     /// Whether [`SCALE_BLOCK`] elements along k share a scale of type [`ElementType::E8m0`].
@@ -137,6 +150,25 @@ impl ElementType {
             self,
             Self::Mxfp8 | Self::Mxbf8 | Self::Mxfp6 | Self::Mxbf6 | Self::Mxfp4
         )
+    }
+
+    /// The types that C may have if A and B are of this one: [`ElementTypes::outputs`].
+    pub const fn outputs(self) -> &'static [Self] {
+        match self {
+            Self::F16 => &[Self::F16, Self::F32],
+            Self::Bf16 => &[Self::Bf16, Self::F32],
+            // `mfma_pingpong_lines` has no registers left for conversions of elements of 4 and 6 bits.
+            Self::F32 | Self::Xf32 | Self::Mxfp4 | Self::Mxfp6 | Self::Mxbf6 => &[Self::F32],
+            Self::F64 => &[Self::F64],
+            Self::I8 => &[Self::I32],
+            // Elements of MXFP8 are of this type, too; C has no scales of blocks.
+            Self::Fp8 | Self::Mxfp8 => &[Self::F32, Self::F16, Self::Bf16, Self::Fp8],
+            Self::Fp8Fnuz => &[Self::F32, Self::F16, Self::Bf16, Self::Fp8Fnuz],
+            Self::Bf8 | Self::Mxbf8 => &[Self::F32, Self::F16, Self::Bf16, Self::Bf8],
+            Self::Bf8Fnuz => &[Self::F32, Self::F16, Self::Bf16, Self::Bf8Fnuz],
+            // No kernels multiply these.
+            Self::I32 | Self::E8m0 => &[],
+        }
     }
 
     /// The size of an element of C or of a sum in memory, in bytes; the size of a whole byte for smaller types.
@@ -154,8 +186,10 @@ impl fmt::Display for ElementType {
 /// The element types of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ElementTypes {
-    /// Of A and B.
-    pub input: ElementType,
+    /// Of A.
+    pub a: ElementType,
+    /// Of B: that of A, or another float of 8 bits, with a scale if A's has one.
+    pub b: ElementType,
     /// Of C.
     pub output: ElementType,
     /// Of the sums, α and β.
@@ -183,10 +217,24 @@ impl ElementTypes {
     pub const FP8_FNUZ: Self = Self::new(ElementType::Fp8Fnuz, ElementType::F32, ElementType::F32);
     /// OCP's 8-bit floats with two fraction bits, accumulated and stored in binary32.
     pub const BF8: Self = Self::new(ElementType::Bf8, ElementType::F32, ElementType::F32);
+    /// The 8-bit floats of gfx942 with two fraction bits, accumulated and stored in binary32.
+    pub const BF8_FNUZ: Self = Self::new(ElementType::Bf8Fnuz, ElementType::F32, ElementType::F32);
+    /// A as in [`Self::FP8`], B as in [`Self::BF8`].
+    pub const FP8_BF8: Self = Self::FP8.with_b(ElementType::Bf8);
+    /// A as in [`Self::BF8`], B as in [`Self::FP8`].
+    pub const BF8_FP8: Self = Self::BF8.with_b(ElementType::Fp8);
+    /// A as in [`Self::FP8_FNUZ`], B as in [`Self::BF8_FNUZ`].
+    pub const FP8_BF8_FNUZ: Self = Self::FP8_FNUZ.with_b(ElementType::Bf8Fnuz);
+    /// A as in [`Self::BF8_FNUZ`], B as in [`Self::FP8_FNUZ`].
+    pub const BF8_FP8_FNUZ: Self = Self::BF8_FNUZ.with_b(ElementType::Fp8Fnuz);
     /// OCP's MXFP8 (E4M3 with scales), accumulated and stored in binary32.
     pub const MXFP8: Self = Self::new(ElementType::Mxfp8, ElementType::F32, ElementType::F32);
     /// OCP's MXFP8 in E5M2 with scales, accumulated and stored in binary32.
     pub const MXBF8: Self = Self::new(ElementType::Mxbf8, ElementType::F32, ElementType::F32);
+    /// A as in [`Self::MXFP8`], B as in [`Self::MXBF8`].
+    pub const MXFP8_MXBF8: Self = Self::MXFP8.with_b(ElementType::Mxbf8);
+    /// A as in [`Self::MXBF8`], B as in [`Self::MXFP8`].
+    pub const MXBF8_MXFP8: Self = Self::MXBF8.with_b(ElementType::Mxfp8);
     /// OCP's MXFP4 (E2M1 with scales), accumulated and stored in binary32.
     pub const MXFP4: Self = Self::new(ElementType::Mxfp4, ElementType::F32, ElementType::F32);
     /// OCP's MXFP6 (E2M3 with scales), accumulated and stored in binary32.
@@ -213,10 +261,17 @@ impl ElementTypes {
         Self::BF16,
         Self::I8,
         Self::FP8_FNUZ,
+        Self::BF8_FNUZ,
+        Self::FP8_BF8_FNUZ,
+        Self::BF8_FP8_FNUZ,
         Self::FP8,
         Self::BF8,
+        Self::FP8_BF8,
+        Self::BF8_FP8,
         Self::MXFP8,
         Self::MXBF8,
+        Self::MXFP8_MXBF8,
+        Self::MXBF8_MXFP8,
         Self::MXFP6,
         Self::MXBF6,
         Self::MXFP4,
@@ -228,16 +283,40 @@ impl ElementTypes {
         Self::F64,
     ];
 
-    /// The name on the command line and in kernel symbols: that of A's and B's type, behind `sparse_` if A is sparse.
+    /// The name on the command line and in kernel symbols: that of A's and B's type, behind `sparse_` if A is sparse, or those
+    /// of both.
     pub const fn name(self) -> &'static str {
-        match (self.is_sparse, self.input) {
-            (true, ElementType::F16) => "sparse_f16",
-            (true, ElementType::Bf16) => "sparse_bf16",
-            (true, ElementType::I8) => "sparse_i8",
-            (true, ElementType::Fp8) => "sparse_fp8",
-            (true, ElementType::Fp8Fnuz) => "sparse_fp8_fnuz",
-            (_, input) => input.name(),
+        use ElementType::{Bf8, Bf8Fnuz, Bf16, F16, Fp8, Fp8Fnuz, I8, Mxbf8, Mxfp8};
+        match (self.is_sparse, self.a, self.b) {
+            (true, F16, _) => "sparse_f16",
+            (true, Bf16, _) => "sparse_bf16",
+            (true, I8, _) => "sparse_i8",
+            (true, Fp8, _) => "sparse_fp8",
+            (true, Fp8Fnuz, _) => "sparse_fp8_fnuz",
+            (_, Fp8, Bf8) => "fp8_bf8",
+            (_, Bf8, Fp8) => "bf8_fp8",
+            (_, Fp8Fnuz, Bf8Fnuz) => "fp8_bf8_fnuz",
+            (_, Bf8Fnuz, Fp8Fnuz) => "bf8_fp8_fnuz",
+            (_, Mxfp8, Mxbf8) => "mxfp8_mxbf8",
+            (_, Mxbf8, Mxfp8) => "mxbf8_mxfp8",
+            (_, a, _) => a.name(),
         }
+    }
+
+    /// The same with 8-bit floats in the encoding of gfx942.
+    #[must_use]
+    pub const fn fnuz(self) -> Self {
+        Self {
+            a: self.a.fnuz(),
+            b: self.b.fnuz(),
+            output: self.output.fnuz(),
+            ..self
+        }
+    }
+
+    /// Whether A and B are of different types.
+    pub const fn is_mixed(self) -> bool {
+        self.a as u8 != self.b as u8
     }
 
     /// The same with a sparse A.
@@ -251,7 +330,7 @@ impl ElementTypes {
 
     /// The number that k must be a multiple of; 1 for types without blocks along k.
     pub const fn block(self) -> u32 {
-        if self.input.is_scaled() || self.is_sparse {
+        if self.a.is_scaled() || self.is_sparse {
             SCALE_BLOCK
         } else {
             1
@@ -263,7 +342,8 @@ impl ElementTypes {
         if self.is_sparse { 2 } else { 1 }
     }
 
-    /// The types that C may have: that of the kernels first, then those to which they convert their sums.
+    /// The types that C may have: that of the kernels first, then those to which they convert their sums. C can be of 8-bit
+    /// floats if A and B are of the same ones.
     ///
     /// ```
     /// use ferrowave_shared::{ElementType, ElementTypes};
@@ -272,24 +352,9 @@ impl ElementTypes {
     /// assert_eq!(ElementTypes::I8.outputs(), [ElementType::I32]);
     /// ```
     pub const fn outputs(self) -> &'static [ElementType] {
-        use ElementType::{Bf16, F16, F32, F64, I32};
-        match self.input {
-            F16 => &[F16, F32],
-            Bf16 => &[Bf16, F32],
-            // `mfma_pingpong_lines` has no registers left for conversions of elements of 4 and 6 bits.
-            F32
-            | ElementType::Xf32
-            | ElementType::Mxfp4
-            | ElementType::Mxfp6
-            | ElementType::Mxbf6 => &[F32],
-            F64 => &[F64],
-            ElementType::I8 => &[I32],
-            // Elements of MXFP8 are of this type, too; C has no scales of blocks.
-            ElementType::Fp8 | ElementType::Mxfp8 => &[F32, F16, Bf16, ElementType::Fp8],
-            ElementType::Fp8Fnuz => &[F32, F16, Bf16, ElementType::Fp8Fnuz],
-            ElementType::Bf8 | ElementType::Mxbf8 => &[F32, F16, Bf16, ElementType::Bf8],
-            // No kernels multiply these.
-            I32 | ElementType::E8m0 => &[],
+        match self.is_mixed() {
+            true => &[ElementType::F32, ElementType::F16, ElementType::Bf16],
+            false => self.a.outputs(),
         }
     }
 
@@ -330,9 +395,15 @@ impl ElementTypes {
         Self::ALL.contains(&self.of_kernels()) && self.outputs().contains(&self.output)
     }
 
+    /// The same with another type of B.
+    const fn with_b(self, b: ElementType) -> Self {
+        Self { b, ..self }
+    }
+
     const fn new(input: ElementType, output: ElementType, accumulator: ElementType) -> Self {
         Self {
-            input,
+            a: input,
+            b: input,
             output,
             accumulator,
             is_sparse: false,

@@ -29,8 +29,8 @@ impl Need {
             layout.map_or(0, |layout| ElementType::E8m0.bytes(layout.span()))
         };
         let indices = problem.index_bytes().unwrap_or(0);
-        let a = types.input.bytes(problem.a().span()) + scales(problem.scales_a()) + indices;
-        let b = types.input.bytes(problem.b().span()) + scales(problem.scales_b());
+        let a = types.a.bytes(problem.a().span()) + scales(problem.scales_a()) + indices;
+        let b = types.b.bytes(problem.b().span()) + scales(problem.scales_b());
         let c = types.output.bytes(problem.c().span());
         Need {
             device: a + b + c,

@@ -11,10 +11,11 @@ use ferrowave_shared::{Bias, ElementType, ElementTypes};
 pub(crate) struct TypeOption {
     /// The type of the elements of A and B.
     ///
-    /// C has the same type, except i32 for i8, and f32 for xf32 and types of 4, 6 and 8 bits; see --output-type. fp8 is E4M3 in the
-    /// GPU's own encoding: FNUZ on gfx942, OCP on the others. bf8 is E5M2 of the OCP. mxfp8, mxbf8, mxfp6, mxbf6 and mxfp4 are E4M3, E5M2,
-    /// E2M3, E3M2 and E2M1 of the OCP with a scale for each 32 elements along k; k must be a multiple of 32. With sparse_ before f16,
-    /// bf16, i8 or fp8, A has two of each four elements along k; k must be a multiple of 32, too.
+    /// C has the same type, except i32 for i8, and f32 for xf32 and types of 4, 6 and 8 bits; see --output-type. fp8 is E4M3 and bf8
+    /// E5M2 in the GPU's own encoding: FNUZ on gfx942, OCP on the others. mxfp8, mxbf8, mxfp6, mxbf6 and mxfp4 are E4M3, E5M2,
+    /// E2M3, E3M2 and E2M1 of the OCP with a scale for each 32 elements along k; k must be a multiple of 32. Of two names, as in
+    /// fp8_bf8, the first is the type of A and the second that of B. With sparse_ before f16, bf16, i8 or fp8, A has two of each
+    /// four elements along k; k must be a multiple of 32, too.
     #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
     element: ElementName,
 }
@@ -30,7 +31,7 @@ impl TypeOption {
 #[derive(Debug, Args)]
 pub(crate) struct ProductOptions {
     /// Type of C and of the bias, if it is not the default of --type: f32 for f16 and bf16; f16 or bf16 for fp8, bf8,
-    /// mxfp8 and mxbf8; fp8 for fp8 and mxfp8, bf8 for bf8 and mxbf8, then with a bias of f32.
+    /// mxfp8, mxbf8 and two of them; fp8 for fp8 and mxfp8, bf8 for bf8 and mxbf8, then with a bias of f32.
     #[arg(long, value_name = "TYPE", value_parser = output_type)]
     output_type: Option<ElementType>,
     /// Layout of A and B in memory: N is row-major, T column-major [default: NN; NT for types with scales or
@@ -92,8 +93,8 @@ impl ProductOptions {
             output_scale: self.output_scale,
             types: match self.output_type {
                 // In the GPU's encoding.
-                Some(ElementType::Fp8) if types.input == ElementType::Fp8Fnuz => {
-                    types.with_output(ElementType::Fp8Fnuz)
+                Some(output) if types.a.is_float8() && types.fnuz() == types => {
+                    types.with_output(output.fnuz())
                 }
                 Some(output) => types.with_output(output),
                 None => types,
@@ -153,25 +154,19 @@ pub(crate) fn layout_letters(a: Order, b: Order) -> String {
         .collect()
 }
 
-/// The name of an element type on the command line.
+/// The name of element types on the command line. 8-bit floats are in the OCP's encoding here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ElementName {
-    /// These types.
-    Types(ElementTypes),
-    /// 8-bit floats in the GPU's encoding.
-    Fp8,
-    /// The same with a sparse A.
-    SparseFp8,
-}
+pub(crate) struct ElementName(ElementTypes);
 
 impl ElementName {
-    /// The types on a GPU.
+    pub(crate) const F32: Self = Self(ElementTypes::F32);
+    pub(crate) const F16: Self = Self(ElementTypes::F16);
+
+    /// The types on a GPU, in its encoding.
     pub(crate) fn types(self, gpu: &str) -> ElementTypes {
-        match self {
-            Self::Types(types) => types,
-            Self::Fp8 if gpu == "gfx942" => ElementTypes::FP8_FNUZ,
-            Self::Fp8 => ElementTypes::FP8,
-            Self::SparseFp8 => Self::Fp8.types(gpu).sparse(),
+        match gpu {
+            "gfx942" => self.0.fnuz(),
+            _ => self.0,
         }
     }
 }
@@ -181,20 +176,13 @@ impl FromStr for ElementName {
 
     fn from_str(text: &str) -> Result<Self, String> {
         // The GPU decides the encoding.
-        let eight_bits = [ElementType::Fp8, ElementType::Fp8Fnuz];
-        let others = ElementTypes::ALL
+        let all = ElementTypes::ALL
             .iter()
-            .filter(|types| !eight_bits.contains(&types.input));
-        match text {
-            "fp8" => return Ok(Self::Fp8),
-            "sparse_fp8" => return Ok(Self::SparseFp8),
-            _ => {}
+            .filter(|types| !types.a.is_float8() || types.fnuz() != **types);
+        if let Some(types) = all.clone().find(|types| types.name() == text) {
+            return Ok(Self(*types));
         }
-        if let Some(types) = others.clone().find(|types| types.name() == text) {
-            return Ok(Self::Types(*types));
-        }
-        let mut names: Vec<_> = others.map(|types| types.name()).collect();
-        names.extend(["fp8", "sparse_fp8"]);
+        let names: Vec<_> = all.map(|types| types.name()).collect();
         Err(format!(
             "unknown type; expected one of {}",
             names.join(", ")

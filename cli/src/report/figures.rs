@@ -23,8 +23,9 @@ fn operations_per_cycle(gpu: &str, input: &str) -> Option<f64> {
         "f16" => [1024.0, 1024.0, 2048.0, 4096.0],
         "bf16" => [512.0, 1024.0, 2048.0, 4096.0],
         "i8" => [1024.0, 1024.0, 4096.0, 8192.0],
-        "fp8" | "fp8_fnuz" => [0.0, 0.0, 4096.0, 8192.0],
-        "mxfp8" | "mxbf8" => [0.0, 0.0, 0.0, 8192.0],
+        "fp8" | "fp8_fnuz" | "bf8" | "bf8_fnuz" => [0.0, 0.0, 4096.0, 8192.0],
+        "fp8_bf8" | "bf8_fp8" | "fp8_bf8_fnuz" | "bf8_fp8_fnuz" => [0.0, 0.0, 4096.0, 8192.0],
+        "mxfp8" | "mxbf8" | "mxfp8_mxbf8" | "mxbf8_mxfp8" => [0.0, 0.0, 0.0, 8192.0],
         "mxfp6" | "mxbf6" | "mxfp4" => [0.0, 0.0, 0.0, 16384.0],
         _ => return None,
     };
@@ -50,9 +51,11 @@ fn bytes(element: &str) -> f64 {
     match element {
         "f64" => 8.0,
         "f16" | "bf16" => 2.0,
-        "i8" | "fp8" | "fp8_fnuz" | "bf8" => 1.0,
+        "i8" | "fp8" | "fp8_fnuz" | "bf8" | "bf8_fnuz" => 1.0,
+        // Both are of 8 bits.
+        "fp8_bf8" | "bf8_fp8" | "fp8_bf8_fnuz" | "bf8_fp8_fnuz" => 1.0,
         // With a scale for 32 elements.
-        "mxfp8" | "mxbf8" => 1.0 + 1.0 / 32.0,
+        "mxfp8" | "mxbf8" | "mxfp8_mxbf8" | "mxbf8_mxfp8" => 1.0 + 1.0 / 32.0,
         "mxfp6" | "mxbf6" => 0.75 + 1.0 / 32.0,
         "mxfp4" => 0.5 + 1.0 / 32.0,
         _ => 4.0,

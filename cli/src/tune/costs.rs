@@ -76,7 +76,7 @@ impl Launches<'_> {
             Ok((long - full.more.fixed) / f64::from(long_steps))
         };
         let (row_step, column_step) = (of_line((1, all))?, of_line((all, 1))?);
-        let input = kernel.types.input;
+        let input = kernel.types.a;
         let unit = (8 * UNIT_BYTES / input.bits()) as u32;
         let square = near_square(units);
         let plain = self.plain(square, short_steps);

@@ -91,7 +91,7 @@ fn along_k(matrix: &'static str, layout: &Layout, must: Order) -> Result<(), Mis
 }
 
 fn lines_aligned(problem: &Problem) -> Result<(), Misfit> {
-    let input = problem.types().input;
+    let input = problem.types().a;
     let bytes = |elements| {
         input
             .counted(elements)

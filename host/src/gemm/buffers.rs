@@ -38,8 +38,8 @@ impl InputBuffers {
             make(usize::try_from(element.bytes(count)).unwrap_or(usize::MAX))
         };
         Ok(Self {
-            a: elements(types.input, problem.a().span())?,
-            b: elements(types.input, problem.b().span())?,
+            a: elements(types.a, problem.a().span())?,
+            b: elements(types.b, problem.b().span())?,
             bias: elements(types.bias(), problem.bias_length().into())?,
             scales: match (problem.scales_a(), problem.scales_b()) {
                 (Some(a), Some(b)) => Some([
@@ -59,12 +59,8 @@ impl InputBuffers {
     /// The operands of a product of these types, with this C.
     pub fn operands<'a>(&'a self, types: ElementTypes, c: impl Into<Target<'a>>) -> Operands<'a> {
         let source = |buffer: &'a _, element| Source::of_bytes(buffer, element).skip(self.lead);
-        let mut operands = Operands::new(
-            source(&self.a, types.input),
-            source(&self.b, types.input),
-            c,
-        )
-        .with_bias(source(&self.bias, types.bias()));
+        let mut operands = Operands::new(source(&self.a, types.a), source(&self.b, types.b), c)
+            .with_bias(source(&self.bias, types.bias()));
         if let Some([a, b]) = &self.scales {
             let scales = |buffer| source(buffer, ElementType::E8m0);
             operands = operands.with_scales(scales(a), scales(b));

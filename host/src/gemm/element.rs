@@ -25,6 +25,11 @@ pub struct Fp8Fnuz(pub u8);
 #[repr(transparent)]
 pub struct Bf8(pub u8);
 
+/// The code of an 8-bit float of gfx942 with two fraction bits, [`ElementType::Bf8Fnuz`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Bf8Fnuz(pub u8);
+
 /// The code of an element of MXFP8, [`ElementType::Mxfp8`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
@@ -68,6 +73,7 @@ elements! {
     Fp8: Fp8;
     Fp8Fnuz: Fp8Fnuz;
     Bf8: Bf8;
+    Bf8Fnuz: Bf8Fnuz;
     Mxfp8: Mxfp8;
     Mxbf8: Mxbf8;
     Mxfp4Pair: Mxfp4;
@@ -97,6 +103,7 @@ mod tests {
         check::<Fp8>();
         check::<Fp8Fnuz>();
         check::<Bf8>();
+        check::<Bf8Fnuz>();
         check::<Mxfp8>();
         check::<Mxbf8>();
         check::<Mxfp4Pair>();

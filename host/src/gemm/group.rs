@@ -32,7 +32,7 @@ pub enum GroupError {
     /// The products have different element types.
     #[error(
         "product {number} of the group computes {} from {}, but product 0 computes {} from {}; a group has one type",
-        .is.output, .is.input, .first.output, .first.input
+        .is.output, .is.name(), .first.output, .first.name()
     )]
     Types {
         /// Which product.
@@ -59,8 +59,8 @@ pub enum GroupError {
         types: ElementTypes,
         /// The GPU.
         gpu: String,
-        /// The types of A and B that have such kernels on this GPU.
-        supported: Vec<ElementType>,
+        /// The types that have such kernels on this GPU.
+        supported: Vec<ElementTypes>,
     },
     /// A matrix does not fit a product.
     #[error("product {number} of the group: {error}")]
@@ -102,11 +102,11 @@ fn batch(number: usize, problem: &Problem) -> GroupError {
     }
 }
 
-fn list(types: &[ElementType]) -> String {
+fn list(types: &[ElementTypes]) -> String {
     if types.is_empty() {
         return "no types".to_owned();
     }
-    let names: Vec<_> = types.iter().map(|element| element.name()).collect();
+    let names: Vec<_> = types.iter().map(|types| types.name()).collect();
     names.join(", ")
 }
 
@@ -154,7 +154,7 @@ pub fn choose_for_group(
             supported: ElementTypes::ALL
                 .iter()
                 .filter(|types| built.clone().any(|kernel| kernel.types == **types))
-                .map(|types| types.input)
+                .copied()
                 .collect(),
         }),
     }
@@ -289,8 +289,8 @@ fn member(
     GroupMember {
         parameters: GemmParameters {
             options: addresses.options(parameters.options).with_group(true),
-            stride_a: elements(addresses.a, first.a, types.input),
-            stride_b: elements(addresses.b, first.b, types.input),
+            stride_a: elements(addresses.a, first.a, types.a),
+            stride_b: elements(addresses.b, first.b, types.b),
             stride_c: elements(addresses.c, first.c, types.output),
             parts: 1,
             order: GROUP_LOG << 16 | machine.xcds,

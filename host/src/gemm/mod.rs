@@ -32,7 +32,7 @@ pub mod tuned;
 pub use access::Misfit;
 pub use buffers::InputBuffers;
 pub use choose::{Choice, Decision, NoKernel, Second, choose};
-pub use element::{Bf8, E8m0, Element, Fp8, Fp8Fnuz, Mxbf8, Mxfp4Pair, Mxfp6Quad, Mxfp8};
+pub use element::{Bf8, Bf8Fnuz, E8m0, Element, Fp8, Fp8Fnuz, Mxbf8, Mxfp4Pair, Mxfp6Quad, Mxfp8};
 pub use error::GemmError;
 pub use group::{GroupError, choose_for_group};
 pub use launch::Gemm;

@@ -270,8 +270,8 @@ impl<'a> Operands<'a> {
     pub fn check(&self, problem: &Problem, device: &Device) -> Result<(), OperandError> {
         let types = problem.types();
         let (a, b, c) = (self.a.0, self.b.0, self.c.view);
-        a.check("A", types.input, problem.a().span(), device)?;
-        b.check("B", types.input, problem.b().span(), device)?;
+        a.check("A", types.a, problem.a().span(), device)?;
+        b.check("B", types.b, problem.b().span(), device)?;
         c.check("C", types.output, problem.c().span(), device)?;
         self.check_scales(problem, device)?;
         self.check_indices(problem, device)?;
@@ -302,7 +302,7 @@ impl<'a> Operands<'a> {
     }
 
     fn check_scales(&self, problem: &Problem, device: &Device) -> Result<(), OperandError> {
-        let input = problem.types().input;
+        let input = problem.types().a;
         match (problem.scales_a(), problem.scales_b(), self.scales) {
             (Some(layout_a), Some(layout_b), Some([a, b])) => {
                 let check = |scales: Source<'_>, matrix, needed| {

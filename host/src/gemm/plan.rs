@@ -188,7 +188,7 @@ impl Plan {
         workspace: u64,
     ) -> GemmArguments {
         let types = self.problem.types();
-        let input = types.input;
+        let input = types.a;
         let output_bytes = types.output.size_bytes() as u64;
         let bias_bytes = types.bias().size_bytes() as u64;
         let parameters = GemmParameters {

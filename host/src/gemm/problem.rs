@@ -136,7 +136,7 @@ impl Problem {
 
     fn scales(&self, rows: u32, stride: u64) -> Option<Layout> {
         let columns = self.k() / SCALE_BLOCK;
-        self.types.input.is_scaled().then_some(Layout {
+        self.types.a.is_scaled().then_some(Layout {
             rows,
             columns,
             order: Order::RowMajor,
@@ -152,13 +152,13 @@ impl Problem {
     /// The layout of the elements of each A of the batch, if A is sparse.
     pub fn sparse_a(&self) -> Option<sparse::Elements> {
         let types = self.types;
-        (types.is_sparse).then(|| sparse::Elements::new(self.m(), self.k(), types.input))
+        (types.is_sparse).then(|| sparse::Elements::new(self.m(), self.k(), types.a))
     }
 
     /// The layout of the indices of each A of the batch, if A is sparse; they follow each other, or are shared if A is.
     pub fn indices(&self) -> Option<sparse::Indices> {
         let types = self.types;
-        (types.is_sparse).then(|| sparse::Indices::new(self.m(), self.k(), types.input))
+        (types.is_sparse).then(|| sparse::Indices::new(self.m(), self.k(), types.a))
     }
 
     /// The bytes of the indices of all A, if A is sparse.
@@ -205,7 +205,7 @@ impl Problem {
     pub(super) fn parameters(&self) -> GemmParameters {
         let column_major = |layout: &Layout| layout.order == Order::ColumnMajor;
         // Elements of less than a byte are counted in bytes.
-        let counted = |elements| self.types.input.counted(elements);
+        let counted = |elements| self.types.a.counted(elements);
         let counted_u32 = |elements: u32| counted(elements.into()) as u32;
         GemmParameters {
             m: self.m(),

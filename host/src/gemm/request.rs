@@ -135,7 +135,7 @@ impl Request {
         let a = match self.types.is_sparse {
             false => matrix(A, m, k, self.order_a, self.lda, self.stride_a)?,
             true => {
-                let stored = sparse::Elements::new(m, k, self.types.input);
+                let stored = sparse::Elements::new(m, k, self.types.a);
                 let (rows, columns) = (stored.rows(), stored.columns());
                 if let Some(lda) = self.lda.filter(|&lda| lda != i64::from(columns)) {
                     return Err(ProblemError::SparseLeading { lda, columns });
@@ -152,8 +152,8 @@ impl Request {
                 span: c.matrix_span(),
             });
         }
-        fits(A, a, self.types.input)?;
-        fits(B, b, self.types.input)?;
+        fits(A, a, self.types.a)?;
+        fits(B, b, self.types.b)?;
         fits(C, c, self.types.output)?;
         if self.types.block() > 1 {
             whole_blocks(self.types, &a, &b)?;
@@ -340,17 +340,24 @@ const fn why(types: ElementTypes) -> &'static str {
 
 fn no_kernels(types: ElementTypes) -> String {
     let ElementTypes {
-        input,
+        a,
+        b,
         output,
         accumulator,
         is_sparse,
     } = types;
     let mut like = ElementTypes::ALL
         .iter()
-        .filter(|all| all.is_sparse == is_sparse);
-    let inputs: Vec<_> = like.clone().map(|all| all.input.name()).collect();
+        .filter(|all| all.is_sparse == is_sparse && all.is_mixed() == types.is_mixed());
+    let inputs: Vec<_> = like
+        .clone()
+        .map(|all| match all.is_mixed() {
+            false => all.a.to_string(),
+            true => format!("{} and {}", all.a, all.b),
+        })
+        .collect();
     let inputs = inputs.join(", ");
-    match like.find(|all| all.input == input) {
+    match like.find(|all| all.a == a && all.b == b) {
         Some(all) if all.accumulator == accumulator => {
             let outputs: Vec<_> = types.outputs().iter().map(|output| output.name()).collect();
             format!(
@@ -359,11 +366,21 @@ fn no_kernels(types: ElementTypes) -> String {
                 outputs.join(" or ")
             )
         }
-        Some(all) => format!("sums of {input} are {}, not {accumulator}", all.accumulator),
-        None if is_sparse => {
-            format!("a sparse A cannot be {input}; it can be {inputs}")
+        Some(all) => format!(
+            "sums of {} are {}, not {accumulator}",
+            types.name(),
+            all.accumulator
+        ),
+        None if types.is_mixed() && is_sparse => {
+            format!("B cannot be {b} beside a sparse A of {a}; it can be {a}")
         }
-        None => format!("A and B cannot be {input}; they can be {inputs}"),
+        None if types.is_mixed() => {
+            format!("A and B cannot be {a} and {b}; they can be the same, or {inputs}")
+        }
+        None if is_sparse => {
+            format!("a sparse A cannot be {a}; it can be {inputs}")
+        }
+        None => format!("A and B cannot be {a}; they can be {inputs}"),
     }
 }
 
@@ -823,7 +840,7 @@ mod tests {
             let scales =
                 [problem.scales_a(), problem.scales_b()].map(|scales| scales.expect("some"));
             assert_eq!(scales.map(|scales| scales.span()), [9, 15]);
-            let name = types.input;
+            let name = types.a;
             let refused = |request, expected: &str| {
                 assert_eq!(error(request), expected.replace("TYPE", name.name()));
             };
@@ -917,15 +934,31 @@ mod tests {
             ..Request::new(2, 3, 4)
         };
         assert_eq!(error(request), "sums of f16 are f32, not f16");
-        let types = ElementTypes {
-            input: ElementType::I32,
-            ..ElementTypes::I8
-        };
-        let request = Request {
-            types,
+        let with_factors = |a, b| Request {
+            types: ElementTypes {
+                a,
+                b,
+                ..ElementTypes::F32
+            },
             ..Request::new(2, 3, 4)
         };
-        assert!(error(request).starts_with("A and B cannot be i32; they can be f32, xf32, f16"));
+        let unknown = with_factors(ElementType::I32, ElementType::I32);
+        assert!(error(unknown).starts_with("A and B cannot be i32; they can be f32, xf32, f16"));
+        let unknown = with_factors(ElementType::Fp8, ElementType::Bf8Fnuz);
+        assert_eq!(
+            error(unknown),
+            "A and B cannot be fp8 and bf8_fnuz; they can be the same, or fp8_fnuz and bf8_fnuz, bf8_fnuz and fp8_fnuz, fp8 and bf8, \
+             bf8 and fp8, mxfp8 and mxbf8, mxbf8 and mxfp8"
+        );
+        let unknown = of(ElementTypes::FP8_BF8.sparse(), ElementType::F32);
+        assert_eq!(
+            error(unknown),
+            "B cannot be bf8 beside a sparse A of fp8; it can be fp8"
+        );
+        assert_eq!(
+            error(of(ElementTypes::FP8_BF8, ElementType::Fp8)),
+            "C cannot be fp8 for A and B of fp8_bf8; it can be f32 or f16 or bf16"
+        );
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub enum SparseError {
 
 fn sparse_types() -> String {
     let all = ElementTypes::ALL.iter().filter(|types| types.is_sparse);
-    let names: Vec<_> = all.map(|types| types.input.name()).collect();
+    let names: Vec<_> = all.map(|types| types.a.name()).collect();
     names.join(", ")
 }
 
@@ -112,7 +112,7 @@ fn magnitude(element: ElementType, bytes: &[u8]) -> u16 {
 fn element<T: Element>(k: u32) -> Result<ElementType, SparseError> {
     let element = const { T::TYPES[0] };
     let mut all = ElementTypes::ALL.iter();
-    if !all.any(|types| types.is_sparse && types.input == element) {
+    if !all.any(|types| types.is_sparse && types.a == element) {
         return Err(SparseError::Element { element });
     }
     if !k.is_multiple_of(SCALE_BLOCK) {

@@ -131,6 +131,7 @@ fn data_type(element: ElementType) -> Result<i32, VendorError> {
         ElementType::Fp8 => Ok(28),
         ElementType::Bf8 => Ok(29),
         ElementType::Fp8Fnuz => Ok(1000),
+        ElementType::Bf8Fnuz => Ok(1001),
         other => Err(VendorError::Unsupported {
             vendor: Vendor::HipBlasLt,
             what: other.to_string(),
@@ -140,7 +141,7 @@ fn data_type(element: ElementType) -> Result<i32, VendorError> {
 
 /// `hipblasComputeType_t`.
 const fn compute_type(types: ElementTypes) -> i32 {
-    match (types.input, types.accumulator) {
+    match (types.a, types.accumulator) {
         // HIPBLAS_COMPUTE_32F_FAST_TF32
         (ElementType::Xf32, _) => 6,
         // HIPBLAS_COMPUTE_64F
@@ -214,7 +215,11 @@ impl HipBlasLt {
         context: &Context,
     ) -> Result<Plan<'_>, VendorError> {
         let functions = &self.functions;
-        let (input, output) = (data_type(types.input)?, data_type(types.output)?);
+        let (a, b, output) = (
+            data_type(types.a)?,
+            data_type(types.b)?,
+            data_type(types.output)?,
+        );
         let scale = data_type(types.accumulator)?;
         let product = Self::made(
             "hipblasLtMatmulDescCreate",
@@ -233,8 +238,9 @@ impl HipBlasLt {
                 &operation,
             )?;
         }
-        let first = self.layout(&call.first, input, call.batch)?;
-        let second = self.layout(&call.second, input, call.batch)?;
+        // The first factor of a column-major product is B.
+        let first = self.layout(&call.first, b, call.batch)?;
+        let second = self.layout(&call.second, a, call.batch)?;
         let result = self.layout(&call.result, output, call.batch)?;
         let preference = Self::made(
             "hipblasLtMatmulPreferenceCreate",

@@ -121,7 +121,7 @@ impl RocBlas {
 
     /// Checks that rocBLAS has the element types.
     pub(super) fn check(&self, types: ElementTypes) -> Result<(), VendorError> {
-        data_type(types.input)?;
+        data_type(types.a)?;
         data_type(types.output)?;
         data_type(types.accumulator)?;
         Ok(())
@@ -139,7 +139,7 @@ impl RocBlas {
         addresses: &Addresses,
         [alpha, beta]: &[Scalar; 2],
     ) -> Result<(), VendorError> {
-        let (input, output) = (data_type(types.input)?, data_type(types.output)?);
+        let (input, output) = (data_type(types.a)?, data_type(types.output)?);
         let sums = data_type(types.accumulator)?;
         let operation = |factor: &Factor| OPERATIONS[usize::from(factor.is_transposed)];
         let (first, second) = (operation(&call.first), operation(&call.second));

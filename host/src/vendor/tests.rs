@@ -64,8 +64,8 @@ fn check(gemm: &VendorGemm, request: &Request) {
     // If the result does not depend on the old C, a second run must give the same result.
     for _ in 0..if problem.reads_c() { 1 } else { 2 } {
         let operands = Operands::new(
-            Source::of_bytes(&a, types.input),
-            Source::of_bytes(&b, types.input),
+            Source::of_bytes(&a, types.a),
+            Source::of_bytes(&b, types.b),
             Target::of_bytes(&mut c, types.output),
         );
         product.run(operands).unwrap();

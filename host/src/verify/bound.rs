@@ -86,6 +86,7 @@ impl Float {
             ElementType::Fp8 => (0.0625, 9.765_625e-4, 448.0),
             ElementType::Fp8Fnuz => (0.0625, 4.882_812_5e-4, 240.0),
             ElementType::Bf8 => (0.125, 7.629_394_531_25e-6, 57_344.0),
+            ElementType::Bf8Fnuz => (0.125, 3.814_697_265_625e-6, 57_344.0),
             _ => (
                 f32::EPSILON as f64 / 2.0,
                 f32::MIN_POSITIVE as f64,
@@ -364,7 +365,7 @@ impl<'a> Rule<'a> {
     fn error_of_sum(&self, magnitude: f64) -> f64 {
         let (problem, float) = (self.problem, self.sums);
         let k = f64::from(problem.k());
-        let cuts = match problem.types().input {
+        let cuts = match problem.types().a {
             ElementType::F32 | ElementType::F64 | ElementType::I32 => 0.0,
             _ => CUTS,
         };

@@ -20,7 +20,7 @@ pub(super) fn canary(element: ElementType, offset: u64) -> u64 {
         ElementType::F64 => 0x3d40_0000_0000_0000 | u64::from(number) << 20,
         ElementType::I32 => number.into(),
         // The smallest normal and denormal numbers.
-        ElementType::Fp8 | ElementType::Fp8Fnuz | ElementType::Bf8 => 1 + bits(3),
+        element if element.is_float8() => 1 + bits(3),
         // Types of inputs only, which have no canaries.
         _ => bits(8),
     }
@@ -58,6 +58,7 @@ mod tests {
             (ElementType::Fp8, 0.016),
             (ElementType::Fp8Fnuz, 0.008),
             (ElementType::Bf8, 1.3e-4),
+            (ElementType::Bf8Fnuz, 6.2e-5),
         ] {
             for offset in 0..10_000 {
                 let x = value(element, canary(element, offset));

@@ -399,7 +399,7 @@ impl Case {
         match kernel.access {
             _ if types.block() > 1 => fitting(self, types.block().into()),
             Access::Elements | Access::Wide => *self,
-            Access::WideAlongK => fitting(self, 16 / types.input.size_bytes() as i64),
+            Access::WideAlongK => fitting(self, 16 / types.a.size_bytes() as i64),
         }
     }
 }

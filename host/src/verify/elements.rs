@@ -138,6 +138,7 @@ pub(super) fn value(element: ElementType, bits: u64) -> f64 {
         ElementType::Fp8 => Encoding::OCP.value(bits as u8),
         ElementType::Fp8Fnuz => Encoding::FNUZ.value(bits as u8),
         ElementType::Bf8 => Encoding::E5M2.value(bits as u8),
+        ElementType::Bf8Fnuz => Encoding::E5M2_FNUZ.value(bits as u8),
         ElementType::Mxfp8 => Encoding::OCP.value(bits as u8),
         ElementType::Mxfp4 => Encoding::E2M1.value(bits as u8),
         ElementType::Mxbf8 => Encoding::E5M2.value(bits as u8),
@@ -163,6 +164,7 @@ pub fn nearest(element: ElementType, value: f64) -> u64 {
         ElementType::Fp8 => Encoding::OCP.nearest(value).into(),
         ElementType::Fp8Fnuz => Encoding::FNUZ.nearest(value).into(),
         ElementType::Bf8 => Encoding::E5M2.nearest(value).into(),
+        ElementType::Bf8Fnuz => Encoding::E5M2_FNUZ.nearest(value).into(),
         _ => 0,
     }
 }

@@ -11,6 +11,9 @@
 //! | largest | 448 | 240 | 57,344 |
 //! | smallest normal, denormal | 2⁻⁶, 2⁻⁹ | 2⁻⁷, 2⁻¹⁰ | 2⁻¹⁴, 2⁻¹⁶ |
 //!
+//! E5M2 FNUZ ([`Encoding::E5M2_FNUZ`]; the sources of E4M3 FNUZ) has a bias of 16, two fraction bits, and NaN and zero as E4M3
+//! FNUZ: 2⁻¹⁷ is its smallest number, 57,344 its largest.
+//!
 //! E2M1 ([`Encoding::E2M1`]; OCP, *Microscaling Formats Specification*, version 1.0) has 4 bits, a bias of 1, one fraction bit,
 //! both zeros, and neither NaN nor infinity: 0.5 is its only denormal, 6 its largest number. E2M3 ([`Encoding::E2M3`]; the same
 //! source) has 6 bits and three fraction bits: 0.125 is its smallest number, 7.5 its largest. E3M2 ([`Encoding::E3M2`]) has 6 bits,
@@ -47,7 +50,14 @@ impl Encoding {
         infinite: &[],
     };
 
-    /// The OCP's encoding with two fraction bits, on RDNA 4.
+    /// «Finite, NaN, unsigned zero» with two fraction bits, on gfx942.
+    pub(super) const E5M2_FNUZ: Self = Self {
+        fraction_bits: 2,
+        bias: 16,
+        ..Self::FNUZ
+    };
+
+    /// The OCP's encoding with two fraction bits, on gfx950 and RDNA 4.
     pub(super) const E5M2: Self = Self {
         bits: 8,
         fraction_bits: 2,
@@ -265,9 +275,29 @@ mod tests {
         }
     }
 
+    /// E5M2 FNUZ has half of E5M2's values, and finite ones at its infinities and NaNs.
+    #[test]
+    fn e5m2_fnuz_is_half_of_e5m2() {
+        for code in (0..=u8::MAX).filter(|code| code & 0x7f < 0x7c) {
+            let value = Encoding::E5M2_FNUZ.value(code);
+            if code == 0x80 {
+                assert!(value.is_nan());
+            } else {
+                assert_eq!(value, Encoding::E5M2.value(code) / 2.0, "{code:#x}");
+            }
+        }
+        let largest = [0x7c, 0x7d, 0x7e, 0xff].map(|code| Encoding::E5M2_FNUZ.value(code));
+        assert_eq!(largest, [32_768.0, 40_960.0, 49_152.0, -57_344.0]);
+    }
+
     #[test]
     fn the_nearest_code_is_that_of_each_value_and_ties_are_even() {
-        for encoding in [Encoding::OCP, Encoding::FNUZ, Encoding::E5M2] {
+        for encoding in [
+            Encoding::OCP,
+            Encoding::FNUZ,
+            Encoding::E5M2,
+            Encoding::E5M2_FNUZ,
+        ] {
             let codes = (0..=u8::MAX).filter(|&code| encoding.is_number(code));
             for code in codes.clone() {
                 assert_eq!(encoding.nearest(encoding.value(code)), code);
@@ -302,7 +332,12 @@ mod tests {
 
     #[test]
     fn codes_are_in_the_order_of_their_values() {
-        for encoding in [Encoding::OCP, Encoding::FNUZ, Encoding::E5M2] {
+        for encoding in [
+            Encoding::OCP,
+            Encoding::FNUZ,
+            Encoding::E5M2,
+            Encoding::E5M2_FNUZ,
+        ] {
             let positive: Vec<_> = (0..0x80)
                 .filter(|&code| encoding.is_number(code))
                 .map(|code| encoding.value(code))

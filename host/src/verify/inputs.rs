@@ -64,17 +64,26 @@ impl Inputs {
     /// If this computer does not have enough memory.
     pub fn random(problem: &Problem, seed: u64) -> Result<Self, InputsError> {
         let types = problem.types();
-        let (input, output) = (types.input, types.output);
-        let padding = |_| never_read(input);
+        let output = types.output;
         let canary = |offset| canary(output, offset);
         let c = problem.c();
         let mut random = [0, 1, 2, 3].map(|stream| Random::new(seed, stream));
         let [of_a, of_b, of_c, of_bias] = &mut random;
-        let mut a = matrix("A", input, problem.a(), 0, |_| of_a.next(input), padding)?;
+        let input = |name, element, layout, random: &mut Random| {
+            matrix(
+                name,
+                element,
+                layout,
+                0,
+                |_| random.next(element),
+                |_| never_read(element),
+            )
+        };
+        let mut a = input("A", types.a, problem.a(), of_a)?;
         zero_padding(problem, &mut a);
         Ok(Self {
             a,
-            b: matrix("B", input, problem.b(), 0, |_| of_b.next(input), padding)?,
+            b: input("B", types.b, problem.b(), of_b)?,
             c: if problem.reads_c() {
                 matrix("C", output, c, TAIL_ELEMENTS, |_| of_c.next(output), canary)?
             } else {
@@ -107,22 +116,22 @@ impl Inputs {
     /// If this computer does not have enough memory.
     pub fn special(problem: &Problem, seed: u64) -> Result<Self, InputsError> {
         let mut inputs = Self::random(problem, seed)?;
-        let input = problem.types().input;
-        let Some(mantissa) = denormal_mantissa(input) else {
+        let types = [problem.types().a, problem.types().b];
+        let [Some(of_a), Some(of_b)] = types.map(denormal_mantissa) else {
             return Ok(inputs);
         };
-        let sign = 1 << (input.bits() - 1);
-        // The FNUZ encoding has no -0: that is its NaN.
-        let zero_signs = if input == ElementType::Fp8Fnuz {
-            0
-        } else {
-            sign
-        };
+        let mantissas = [of_a, of_b];
         let mut largest = [0.0_f64; 2];
         let layouts = [problem.a(), problem.b()];
         let mut random = [4, 5].map(|stream| Random::new(seed, stream).0);
         let elements = [&mut inputs.a, &mut inputs.b];
         for (number, (elements, random)) in elements.into_iter().zip(&mut random).enumerate() {
+            let (mantissa, sign) = (mantissas[number], 1 << (types[number].bits() - 1));
+            // The FNUZ encodings have no -0: that is their NaN.
+            let zero_signs = match types[number] {
+                ElementType::Fp8Fnuz | ElementType::Bf8Fnuz => 0,
+                _ => sign,
+            };
             for offset in 0..elements.len() {
                 if !layouts[number].contains(offset as u64) {
                     continue;
@@ -139,7 +148,8 @@ impl Inputs {
                 largest[number] = largest[number].max(elements.value(offset).abs());
             }
         }
-        inputs.denormal_products = value(input, mantissa) * largest[0].max(largest[1]);
+        let [of_a, of_b] = [0, 1].map(|number| value(types[number], mantissas[number]));
+        inputs.denormal_products = (of_a * largest[1]).max(of_b * largest[0]);
         if let (Some([of_a, of_b]), Some(layout)) = (&mut inputs.scales, problem.scales_a()) {
             // Twice as large as any.
             inputs.denormal_products *= 2.0_f64.powi(2 * (LARGEST_SCALE + 1 - 127));
@@ -153,7 +163,7 @@ impl Inputs {
                 Some(stored) => stored.place(row, column / 2),
                 None => problem.a().offset(0, row, column),
             };
-            inputs.a.set_bits(middle as usize, never_read(input));
+            inputs.a.set_bits(middle as usize, never_read(types[0]));
         }
         zero_padding(problem, &mut inputs.a);
         Ok(inputs)
@@ -207,7 +217,9 @@ const fn denormal_mantissa(element: ElementType) -> Option<u64> {
             Some((1 << 3) - 1)
         }
         ElementType::Mxfp4 => Some(1),
-        ElementType::Bf8 | ElementType::Mxbf8 | ElementType::Mxbf6 => Some((1 << 2) - 1),
+        ElementType::Bf8 | ElementType::Bf8Fnuz | ElementType::Mxbf8 | ElementType::Mxbf6 => {
+            Some((1 << 2) - 1)
+        }
         _ => None,
     }
 }
@@ -234,6 +246,7 @@ fn never_read(element: ElementType) -> u64 {
         ElementType::Mxfp4 => 7,
         ElementType::Mxfp6 | ElementType::Mxbf6 => 0x1f,
         ElementType::Fp8Fnuz => Encoding::FNUZ.nan().into(),
+        ElementType::Bf8Fnuz => Encoding::E5M2_FNUZ.nan().into(),
         ElementType::Bf8 | ElementType::Mxbf8 => Encoding::E5M2.nan().into(),
         _ => 101,
     }
@@ -267,6 +280,7 @@ impl Random {
             ElementType::Mxfp6 => self.code(|code| Encoding::E2M3.value(code >> 2)) >> 2,
             ElementType::E8m0 => u64::from(self.0.next_u32() % 16) + LARGEST_SCALE as u64 - 15,
             ElementType::Fp8Fnuz => self.code(|code| Encoding::FNUZ.value(code)),
+            ElementType::Bf8Fnuz => self.code(|code| Encoding::E5M2_FNUZ.value(code)),
             ElementType::Bf8 | ElementType::Mxbf8 => self.code(|code| Encoding::E5M2.value(code)),
             ElementType::Mxbf6 => self.code(|code| Encoding::E3M2.value(code >> 2)) >> 2,
             _ => self.code(f64::from),
@@ -477,6 +491,7 @@ mod tests {
             (ElementTypes::FP8, 252),
             (ElementTypes::FP8_FNUZ, 254),
             (ElementTypes::BF8, 246),
+            (ElementTypes::BF8_FNUZ, 254),
         ] {
             let request = Request {
                 types,
@@ -484,7 +499,7 @@ mod tests {
             };
             let (_, inputs) = inputs(request, 1);
             let codes: std::collections::HashSet<_> = inputs.a.bytes().iter().collect();
-            assert_eq!(codes.len(), count, "{}", types.input);
+            assert_eq!(codes.len(), count, "{}", types.a);
             assert!(values(&inputs.a).iter().all(|&x| x != 0.0 && x.is_finite()));
         }
     }
@@ -570,6 +585,7 @@ mod tests {
             (ElementTypes::FP8, 2.0_f64.powi(-6)),
             (ElementTypes::FP8_FNUZ, 2.0_f64.powi(-7)),
             (ElementTypes::BF8, 2.0_f64.powi(-14)),
+            (ElementTypes::BF8_FNUZ, 2.0_f64.powi(-15)),
         ] {
             let request = Request {
                 types,
@@ -592,7 +608,8 @@ mod tests {
                 assert!((0.1..0.2).contains(&denormal), "{types:?}: {denormal}");
                 assert!((0.1..0.15).contains(&zero), "{types:?}: {zero}");
                 let negative = share(&|x| x == 0.0 && x.is_sign_negative());
-                let has_negative_zero = types.input != ElementType::Fp8Fnuz;
+                let has_negative_zero =
+                    !matches!(types.a, ElementType::Fp8Fnuz | ElementType::Bf8Fnuz);
                 assert_eq!(negative > 0.03, has_negative_zero, "{types:?}: {negative}");
             }
             for offset in (0..a.len()).filter(|&offset| !of_a(offset)) {

@@ -583,7 +583,7 @@ mod tests {
                 let delta = match is_integer {
                     true => 1.0,
                     // Scales make the other elements of the group much larger than this one may be.
-                    false if types.input.is_scaled() => 1e3 * largest(&case),
+                    false if types.a.is_scaled() => 1e3 * largest(&case),
                     false => 8.0 + case.value(place).abs(),
                 };
                 let verdict = case.with(&reference, &[(place, case.value(place) + delta)]);

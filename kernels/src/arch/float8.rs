@@ -5,10 +5,8 @@ unsafe extern "llvm-intrinsic" {
     fn cvt_f32_fp8(bytes: u32, byte: u32) -> f32;
     #[link_name = "llvm.amdgcn.cvt.pk.fp8.f32"]
     fn cvt_pk_fp8_f32(low: f32, high: f32, old: u32, upper_half: bool) -> u32;
-    #[cfg(any(ferrowave_gpu = "gfx950", ferrowave_family = "rdna4"))]
     #[link_name = "llvm.amdgcn.cvt.f32.bf8"]
     fn cvt_f32_bf8(bytes: u32, byte: u32) -> f32;
-    #[cfg(any(ferrowave_gpu = "gfx950", ferrowave_family = "rdna4"))]
     #[link_name = "llvm.amdgcn.cvt.pk.bf8.f32"]
     fn cvt_pk_bf8_f32(low: f32, high: f32, old: u32, upper_half: bool) -> u32;
 }
@@ -28,15 +26,13 @@ pub(crate) fn to_fp8(low: f32, high: f32) -> [u8; 2] {
 }
 
 /// The value of an E5M2.
-#[cfg(any(ferrowave_gpu = "gfx950", ferrowave_family = "rdna4"))]
 #[inline(always)]
 pub(crate) fn from_bf8(code: u8) -> f32 {
     // SAFETY: the instruction is defined for all codes.
     unsafe { cvt_f32_bf8(code.into(), 0) }
 }
 
-/// The E5M2s nearest to two numbers, ties to even. Numbers that are too large become infinite.
-#[cfg(any(ferrowave_gpu = "gfx950", ferrowave_family = "rdna4"))]
+/// The E5M2s nearest to two numbers, ties to even. Numbers that are too large become infinite, or NaN in FNUZ.
 #[inline(always)]
 pub(crate) fn to_bf8(low: f32, high: f32) -> [u8; 2] {
     // SAFETY: the instruction is defined for all floats.

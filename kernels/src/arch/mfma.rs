@@ -110,8 +110,20 @@ mod large {
     instruction!(i32_16x16x32_i8(i64) -> [i32; 4] as i32x4 = "llvm.amdgcn.mfma.i32.16x16x32.i8");
     #[cfg(ferrowave_gpu = "gfx942")]
     instruction!(f32_32x32x16_fp8_fp8(i64) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x16.fp8.fp8");
+    #[cfg(ferrowave_gpu = "gfx942")]
+    instruction!(f32_32x32x16_fp8_bf8(i64) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x16.fp8.bf8");
+    #[cfg(ferrowave_gpu = "gfx942")]
+    instruction!(f32_32x32x16_bf8_fp8(i64) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x16.bf8.fp8");
+    #[cfg(ferrowave_gpu = "gfx942")]
+    instruction!(f32_32x32x16_bf8_bf8(i64) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x16.bf8.bf8");
     #[cfg(any(ferrowave_gpu = "gfx942", ferrowave_gpu = "gfx950"))]
     instruction!(f32_16x16x32_fp8_fp8(i64) -> [f32; 4] as f32x4 = "llvm.amdgcn.mfma.f32.16x16x32.fp8.fp8");
+    #[cfg(ferrowave_gpu = "gfx942")]
+    instruction!(f32_16x16x32_fp8_bf8(i64) -> [f32; 4] as f32x4 = "llvm.amdgcn.mfma.f32.16x16x32.fp8.bf8");
+    #[cfg(ferrowave_gpu = "gfx942")]
+    instruction!(f32_16x16x32_bf8_fp8(i64) -> [f32; 4] as f32x4 = "llvm.amdgcn.mfma.f32.16x16x32.bf8.fp8");
+    #[cfg(ferrowave_gpu = "gfx942")]
+    instruction!(f32_16x16x32_bf8_bf8(i64) -> [f32; 4] as f32x4 = "llvm.amdgcn.mfma.f32.16x16x32.bf8.bf8");
 
     #[cfg(ferrowave_gpu = "gfx950")]
     instruction!(f32_32x32x16_f16(Halves<8>) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x16.f16");
@@ -190,11 +202,11 @@ mod large {
     #[repr(simd)]
     pub(crate) struct SixBits(pub(crate) [u32; 6]);
 
-    /// Makes a safe function of `v_mfma_scale_f32_32x32x64_f8f6f4` with one format for both operands, whose scales are in byte
+    /// Makes a safe function of `v_mfma_scale_f32_32x32x64_f8f6f4` with these formats of both operands, whose scales are in byte
     /// number `BYTE` of their words: `a · b + c`.
     #[cfg(ferrowave_gpu = "gfx950")]
     macro_rules! scaled_instruction {
-        ($name:ident($part:ty) = $intrinsic:literal, format $format:literal) => {
+        ($name:ident($part:ty) = $intrinsic:literal, formats $format_a:expr, $format_b:expr) => {
             #[inline(always)]
             pub(crate) fn $name<const BYTE: i32>(
                 a: Scaled<$part>,
@@ -221,7 +233,8 @@ mod large {
                 // SAFETY: the GPU has the instruction, by its `cfg`.
                 unsafe {
                     instruction(
-                        a.elements, b.elements, c, $format, $format, BYTE, scale_a, BYTE, scale_b,
+                        a.elements, b.elements, c, $format_a, $format_b, BYTE, scale_a, BYTE,
+                        scale_b,
                     )
                 }
                 .to_array()
@@ -229,42 +242,69 @@ mod large {
         };
     }
 
+    /// The formats of `v_mfma_f32_32x32x64_f8f6f4`, as CBSZ and BLGP have them.
     #[cfg(ferrowave_gpu = "gfx950")]
-    scaled_instruction!(f32_32x32x64_mxfp8(core::simd::i32x8) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32", format 0);
-    #[cfg(ferrowave_gpu = "gfx950")]
-    scaled_instruction!(f32_32x32x64_mxbf8(core::simd::i32x8) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32", format 1);
-    #[cfg(ferrowave_gpu = "gfx950")]
-    scaled_instruction!(f32_32x32x64_mxbf6(SixBits) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v6i32.v6i32", format 3);
-    #[cfg(ferrowave_gpu = "gfx950")]
-    scaled_instruction!(f32_32x32x64_mxfp6(SixBits) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v6i32.v6i32", format 2);
-    #[cfg(ferrowave_gpu = "gfx950")]
-    scaled_instruction!(f32_32x32x64_mxfp4(i32x4) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v4i32.v4i32", format 4);
+    mod format {
+        pub(super) const E4M3: i32 = 0;
+        pub(super) const E5M2: i32 = 1;
+        pub(super) const E2M3: i32 = 2;
+        pub(super) const E3M2: i32 = 3;
+        pub(super) const E2M1: i32 = 4;
+    }
 
-    /// `v_mfma_f32_32x32x64_f8f6f4` with E4M3 for both operands: `a · b + c`.
     #[cfg(ferrowave_gpu = "gfx950")]
-    #[inline(always)]
-    pub(crate) fn f32_32x32x64_fp8(
-        a: core::simd::i32x8,
-        b: core::simd::i32x8,
-        c: [f32; 16],
-    ) -> [f32; 16] {
-        unsafe extern "llvm-intrinsic" {
-            #[link_name = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32"]
-            fn instruction(
+    scaled_instruction!(f32_32x32x64_mxfp8(core::simd::i32x8) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32", formats format::E4M3, format::E4M3);
+    #[cfg(ferrowave_gpu = "gfx950")]
+    scaled_instruction!(f32_32x32x64_mxbf8(core::simd::i32x8) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32", formats format::E5M2, format::E5M2);
+    #[cfg(ferrowave_gpu = "gfx950")]
+    scaled_instruction!(f32_32x32x64_mxfp8_mxbf8(core::simd::i32x8) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32", formats format::E4M3, format::E5M2);
+    #[cfg(ferrowave_gpu = "gfx950")]
+    scaled_instruction!(f32_32x32x64_mxbf8_mxfp8(core::simd::i32x8) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32", formats format::E5M2, format::E4M3);
+    #[cfg(ferrowave_gpu = "gfx950")]
+    scaled_instruction!(f32_32x32x64_mxfp6(SixBits) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v6i32.v6i32", formats format::E2M3, format::E2M3);
+    #[cfg(ferrowave_gpu = "gfx950")]
+    scaled_instruction!(f32_32x32x64_mxbf6(SixBits) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v6i32.v6i32", formats format::E3M2, format::E3M2);
+    #[cfg(ferrowave_gpu = "gfx950")]
+    scaled_instruction!(f32_32x32x64_mxfp4(i32x4) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v4i32.v4i32", formats format::E2M1, format::E2M1);
+
+    /// Makes a safe function of `v_mfma_f32_32x32x64_f8f6f4` with these formats of both operands, of 8 bits: `a · b + c`.
+    #[cfg(ferrowave_gpu = "gfx950")]
+    macro_rules! unscaled_instruction {
+        ($name:ident, $format_a:expr, $format_b:expr) => {
+            #[inline(always)]
+            pub(crate) fn $name(
                 a: core::simd::i32x8,
                 b: core::simd::i32x8,
-                c: f32x16,
-                cbsz: i32,
-                blgp: i32,
-                scale_a_byte: i32,
-                scale_a: i32,
-                scale_b_byte: i32,
-                scale_b: i32,
-            ) -> f32x16;
-        }
-        // cbsz and blgp 0 select E4M3 for both. LLVM selects the form without scales if the scales are the
-        // constant 0.
-        // SAFETY: the GPU has the instruction, by the `cfg`.
-        unsafe { instruction(a, b, f32x16::from_array(c), 0, 0, 0, 0, 0, 0) }.to_array()
+                c: [f32; 16],
+            ) -> [f32; 16] {
+                unsafe extern "llvm-intrinsic" {
+                    #[link_name = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32"]
+                    fn instruction(
+                        a: core::simd::i32x8,
+                        b: core::simd::i32x8,
+                        c: f32x16,
+                        cbsz: i32,
+                        blgp: i32,
+                        scale_a_byte: i32,
+                        scale_a: i32,
+                        scale_b_byte: i32,
+                        scale_b: i32,
+                    ) -> f32x16;
+                }
+                let c = f32x16::from_array(c);
+                // LLVM selects the form without scales if the scales are the constant 0.
+                // SAFETY: the GPU has the instruction, by the `cfg`.
+                unsafe { instruction(a, b, c, $format_a, $format_b, 0, 0, 0, 0) }.to_array()
+            }
+        };
     }
+
+    #[cfg(ferrowave_gpu = "gfx950")]
+    unscaled_instruction!(f32_32x32x64_fp8_fp8, format::E4M3, format::E4M3);
+    #[cfg(ferrowave_gpu = "gfx950")]
+    unscaled_instruction!(f32_32x32x64_fp8_bf8, format::E4M3, format::E5M2);
+    #[cfg(ferrowave_gpu = "gfx950")]
+    unscaled_instruction!(f32_32x32x64_bf8_fp8, format::E5M2, format::E4M3);
+    #[cfg(ferrowave_gpu = "gfx950")]
+    unscaled_instruction!(f32_32x32x64_bf8_bf8, format::E5M2, format::E5M2);
 }

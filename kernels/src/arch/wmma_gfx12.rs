@@ -29,8 +29,10 @@ macro_rules! instruction {
 
 instruction!(f32_16x16x16_f16(Halves) = "llvm.amdgcn.wmma.f32.16x16x16.f16.v8f32.v8f16");
 instruction!(f32_16x16x16_bf16(Shorts) = "llvm.amdgcn.wmma.f32.16x16x16.bf16.v8f32.v8i16");
-instruction!(f32_16x16x16_fp8(i32x2) = "llvm.amdgcn.wmma.f32.16x16x16.fp8.fp8.v8f32.v2i32");
-instruction!(f32_16x16x16_bf8(i32x2) = "llvm.amdgcn.wmma.f32.16x16x16.bf8.bf8.v8f32.v2i32");
+instruction!(f32_16x16x16_fp8_fp8(i32x2) = "llvm.amdgcn.wmma.f32.16x16x16.fp8.fp8.v8f32.v2i32");
+instruction!(f32_16x16x16_fp8_bf8(i32x2) = "llvm.amdgcn.wmma.f32.16x16x16.fp8.bf8.v8f32.v2i32");
+instruction!(f32_16x16x16_bf8_fp8(i32x2) = "llvm.amdgcn.wmma.f32.16x16x16.bf8.fp8.v8f32.v2i32");
+instruction!(f32_16x16x16_bf8_bf8(i32x2) = "llvm.amdgcn.wmma.f32.16x16x16.bf8.bf8.v8f32.v2i32");
 
 /// `v_wmma_i32_16x16x16_iu8` of signed integers: `a · b + c`, which wraps around.
 #[inline(always)]

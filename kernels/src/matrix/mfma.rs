@@ -94,7 +94,45 @@ product! {
 product! {
     /// E4M3 of the OCP: `v_mfma_f32_32x32x64_f8f6f4`, which has twice the throughput of
     /// `v_mfma_f32_32x32x16_fp8_fp8` and takes two units per lane.
-    Fp8: u8 => f32, [f32; 16] in Map32x32, [i32x8; 1] from [0, 2], mfma::f32_32x32x64_fp8
+    Fp8: u8 => f32, [f32; 16] in Map32x32, [i32x8; 1] from [0, 2], mfma::f32_32x32x64_fp8_fp8
+}
+
+// The instructions of maps with swapped operands take B first.
+
+#[cfg(ferrowave_gpu = "gfx942")]
+product! {
+    /// E5M2 FNUZ: `v_mfma_f32_32x32x16_bf8_bf8`.
+    Bf8: u8 => f32, [f32; 16] in Map32x32, [i64; 2] from [0], mfma::f32_32x32x16_bf8_bf8
+}
+
+#[cfg(ferrowave_gpu = "gfx942")]
+product! {
+    /// A in E4M3 FNUZ, B in E5M2 FNUZ: `v_mfma_f32_32x32x16_bf8_fp8`.
+    Fp8Bf8: u8 => f32, [f32; 16] in Map32x32, [i64; 2] from [0], mfma::f32_32x32x16_bf8_fp8
+}
+
+#[cfg(ferrowave_gpu = "gfx942")]
+product! {
+    /// A in E5M2 FNUZ, B in E4M3 FNUZ: `v_mfma_f32_32x32x16_fp8_bf8`.
+    Bf8Fp8: u8 => f32, [f32; 16] in Map32x32, [i64; 2] from [0], mfma::f32_32x32x16_fp8_bf8
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
+    /// E5M2 of the OCP, as E4M3.
+    Bf8: u8 => f32, [f32; 16] in Map32x32, [i32x8; 1] from [0, 2], mfma::f32_32x32x64_bf8_bf8
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
+    /// A in E4M3 of the OCP, B in E5M2.
+    Fp8Bf8: u8 => f32, [f32; 16] in Map32x32, [i32x8; 1] from [0, 2], mfma::f32_32x32x64_bf8_fp8
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
+    /// A in E5M2 of the OCP, B in E4M3.
+    Bf8Fp8: u8 => f32, [f32; 16] in Map32x32, [i32x8; 1] from [0, 2], mfma::f32_32x32x64_fp8_bf8
 }
 
 #[cfg(ferrowave_gpu = "gfx950")]
@@ -109,6 +147,20 @@ product! {
     /// MXFP8 with E5M2.
     Mxbf8: u8 => f32, [f32; 16] in Map32x32, [Scaled<i32x8>; 1] from [0, 2] scaled 32,
     mfma::f32_32x32x64_mxbf8::<0>
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
+    /// MXFP8, A with E4M3 and B with E5M2.
+    Mxfp8Mxbf8: u8 => f32, [f32; 16] in Map32x32, [Scaled<i32x8>; 1] from [0, 2] scaled 32,
+    mfma::f32_32x32x64_mxbf8_mxfp8::<0>
+}
+
+#[cfg(ferrowave_gpu = "gfx950")]
+product! {
+    /// MXFP8, A with E5M2 and B with E4M3.
+    Mxbf8Mxfp8: u8 => f32, [f32; 16] in Map32x32, [Scaled<i32x8>; 1] from [0, 2] scaled 32,
+    mfma::f32_32x32x64_mxfp8_mxbf8::<0>
 }
 
 #[cfg(ferrowave_gpu = "gfx950")]
@@ -245,6 +297,24 @@ product! {
 product! {
     /// E4M3, on gfx942 FNUZ: `v_mfma_f32_16x16x32_fp8_fp8`.
     Fp8By16: u8 => f32, [f32; 4] in F32x16x16x4, [i64; 2] from [0], mfma::f32_16x16x32_fp8_fp8
+}
+
+#[cfg(ferrowave_gpu = "gfx942")]
+product! {
+    /// E5M2 FNUZ: `v_mfma_f32_16x16x32_bf8_bf8`.
+    Bf8By16: u8 => f32, [f32; 4] in F32x16x16x4, [i64; 2] from [0], mfma::f32_16x16x32_bf8_bf8
+}
+
+#[cfg(ferrowave_gpu = "gfx942")]
+product! {
+    /// A in E4M3 FNUZ, B in E5M2 FNUZ: `v_mfma_f32_16x16x32_bf8_fp8`.
+    Fp8Bf8By16: u8 => f32, [f32; 4] in F32x16x16x4, [i64; 2] from [0], mfma::f32_16x16x32_bf8_fp8
+}
+
+#[cfg(ferrowave_gpu = "gfx942")]
+product! {
+    /// A in E5M2 FNUZ, B in E4M3 FNUZ: `v_mfma_f32_16x16x32_fp8_bf8`.
+    Bf8Fp8By16: u8 => f32, [f32; 4] in F32x16x16x4, [i64; 2] from [0], mfma::f32_16x16x32_fp8_bf8
 }
 
 // The products of tiles of 64 × 64 have small blocks. On gfx908, the waves of such a tile have too few registers for them.

@@ -32,10 +32,22 @@ product! {
 
 product! {
     /// E4M3 of the OCP: `v_wmma_f32_16x16x16_fp8_fp8`.
-    Fp8: u8 => f32, [f32; 8] in Map16x16, [i32x2; 2] from [0], wmma::f32_16x16x16_fp8
+    Fp8: u8 => f32, [f32; 8] in Map16x16, [i32x2; 2] from [0], wmma::f32_16x16x16_fp8_fp8
 }
 
 product! {
     /// E5M2 of the OCP: `v_wmma_f32_16x16x16_bf8_bf8`.
-    Bf8: u8 => f32, [f32; 8] in Map16x16, [i32x2; 2] from [0], wmma::f32_16x16x16_bf8
+    Bf8: u8 => f32, [f32; 8] in Map16x16, [i32x2; 2] from [0], wmma::f32_16x16x16_bf8_bf8
+}
+
+// The instructions take B first, as the map's operands are swapped.
+
+product! {
+    /// A in E4M3, B in E5M2: `v_wmma_f32_16x16x16_bf8_fp8`.
+    Fp8Bf8: u8 => f32, [f32; 8] in Map16x16, [i32x2; 2] from [0], wmma::f32_16x16x16_bf8_fp8
+}
+
+product! {
+    /// A in E5M2, B in E4M3: `v_wmma_f32_16x16x16_fp8_bf8`.
+    Bf8Fp8: u8 => f32, [f32; 8] in Map16x16, [i32x2; 2] from [0], wmma::f32_16x16x16_fp8_bf8
 }

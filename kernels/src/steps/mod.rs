@@ -118,6 +118,12 @@ macro_rules! block_entry {
     (MXBF8, $($entry:tt)*) => {
         block_entry!(scaled, $($entry)*);
     };
+    (MXFP8_MXBF8, $($entry:tt)*) => {
+        block_entry!(scaled, $($entry)*);
+    };
+    (MXBF8_MXFP8, $($entry:tt)*) => {
+        block_entry!(scaled, $($entry)*);
+    };
     (MXBF6, $($entry:tt)*) => {
         block_entry!(scaled, $($entry)*);
     };
@@ -170,6 +176,14 @@ macro_rules! of_part {
         $item
     };
     (MXBF8 $item:item) => {
+        #[cfg(not(ferrowave_part = "1"))]
+        $item
+    };
+    (MXFP8_MXBF8 $item:item) => {
+        #[cfg(not(ferrowave_part = "1"))]
+        $item
+    };
+    (MXBF8_MXFP8 $item:item) => {
         #[cfg(not(ferrowave_part = "1"))]
         $item
     };
@@ -462,6 +476,15 @@ macro_rules! instruction {
     (SPLIT_K_64X64, FP8_FNUZ) => {
         matrix::Fp8By16
     };
+    (SPLIT_K_64X64, BF8_FNUZ) => {
+        matrix::Bf8By16
+    };
+    (SPLIT_K_64X64, FP8_BF8_FNUZ) => {
+        matrix::Fp8Bf8By16
+    };
+    (SPLIT_K_64X64, BF8_FP8_FNUZ) => {
+        matrix::Bf8Fp8By16
+    };
     (SPLIT_K_32X64, F32) => {
         matrix::F32By16
     };
@@ -525,11 +548,32 @@ macro_rules! instruction {
     ($step:ident, BF8) => {
         matrix::Bf8
     };
+    ($step:ident, BF8_FNUZ) => {
+        matrix::Bf8
+    };
+    ($step:ident, FP8_BF8) => {
+        matrix::Fp8Bf8
+    };
+    ($step:ident, FP8_BF8_FNUZ) => {
+        matrix::Fp8Bf8
+    };
+    ($step:ident, BF8_FP8) => {
+        matrix::Bf8Fp8
+    };
+    ($step:ident, BF8_FP8_FNUZ) => {
+        matrix::Bf8Fp8
+    };
     ($step:ident, MXFP8) => {
         matrix::Mxfp8
     };
     ($step:ident, MXBF8) => {
         matrix::Mxbf8
+    };
+    ($step:ident, MXFP8_MXBF8) => {
+        matrix::Mxfp8Mxbf8
+    };
+    ($step:ident, MXBF8_MXFP8) => {
+        matrix::Mxbf8Mxfp8
     };
     ($step:ident, MXBF6) => {
         matrix::Mxbf6

@@ -53,8 +53,8 @@ macro_rules! with_matrix {
             }
             OutputType::Float8
                 if matches!(
-                    $product.kernel.types.input,
-                    ElementType::Bf8 | ElementType::Mxbf8
+                    $product.kernel.types.a,
+                    ElementType::Bf8 | ElementType::Bf8Fnuz | ElementType::Mxbf8
                 ) =>
             {
                 let $matrix = $product.matrix::<AsBf8<C>>($start);
@@ -372,7 +372,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
         let types = self.kernel.types;
         if types.is_sparse {
             // Tiles begin at even rows. The zeros at the end of a row are whole chunks with it.
-            a.paired = sparse::Elements::chunk(types.input);
+            a.paired = sparse::Elements::chunk(types.a);
             a.k = p.lda;
         }
         Some((a, b))
@@ -455,16 +455,15 @@ impl<A: Copy, C: Stored> Product<A, C> {
     const TO_SHORT: bool =
         C::Sum::CONVERTS && size_of::<C>() == size_of::<C::Sum>() && size_of::<A>() == 1;
 
-    /// The type of C in memory. Uniform; a constant for kernels that do not convert their sums. The constants say again what
+    /// The type of C in memory. Uniform; a constant for kernels that do not convert their sums. The conditions say again what
     /// [`Kernel::outputs`] says: LLVM must remove unused conversions before it moves arrays to registers.
     #[inline(always)]
     fn output(&self) -> OutputType {
         match self.parameters.options.output() {
-            _ if self.kernel.outputs().len() == 1 => OutputType::OfKernel,
+            _ if self.kernel.types.a.outputs().len() == 1 => OutputType::OfKernel,
             output @ OutputType::F32 if Self::TO_F32 => output,
-            output @ (OutputType::F16 | OutputType::Bf16 | OutputType::Float8)
-                if Self::TO_SHORT =>
-            {
+            output @ (OutputType::F16 | OutputType::Bf16) if Self::TO_SHORT => output,
+            output @ OutputType::Float8 if Self::TO_SHORT && !self.kernel.types.is_mixed() => {
                 output
             }
             _ => OutputType::OfKernel,

@@ -408,15 +408,10 @@ pub mod float8 {
         Fp8, if cfg!(ferrowave_gpu = "gfx942") { 240.0 } else { 448.0 }, float8::from_fp8, float8::to_fp8
     }
 
-    #[cfg(any(ferrowave_gpu = "gfx950", ferrowave_family = "rdna4"))]
     float8! {
-        /// E5M2 of the OCP.
+        /// E5M2, likewise.
         Bf8, 57_344.0, float8::from_bf8, float8::to_bf8
     }
-
-    /// Stands in for E5M2, of which no kernel has elements.
-    #[cfg(not(any(ferrowave_gpu = "gfx950", ferrowave_family = "rdna4")))]
-    pub type Bf8 = f32;
 }
 
 /// No kernel has elements of these types.

@@ -4,7 +4,7 @@ use ferrowave::{
     gemm::{Machine as Host, Plan, PlanError, Problem, Request, choose, kernel_named},
     hip::Device,
 };
-use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel};
+use ferrowave_shared::{CATALOGUE, Kernel};
 
 use super::Options;
 use crate::cli::{
@@ -81,9 +81,9 @@ fn sizes(options: &Options, is_emulated: bool, is_modelled: bool) -> Vec<(Size, 
 fn types(options: &Options) -> Vec<ElementName> {
     let mut types = options.types.clone();
     if types.is_empty() {
-        types.push(ElementName::Types(ElementTypes::F32));
+        types.push(ElementName::F32);
         if has_default_sizes(options) && options.kernels.is_empty() {
-            types.push(ElementName::Types(ElementTypes::F16));
+            types.push(ElementName::F16);
         }
     }
     types

@@ -240,7 +240,8 @@ mod tests {
     #[test]
     fn problems_with_other_types_layouts_extents_or_lines_have_winners_of_their_own() {
         let types = |input, output, accumulator| ElementTypes {
-            input,
+            a: input,
+            b: input,
             output,
             accumulator,
             is_sparse: false,
@@ -274,6 +275,14 @@ mod tests {
             },
             Request {
                 types: types(I8, I32, I32),
+                ..plain
+            },
+            Request {
+                types: ElementTypes::FP8,
+                ..plain
+            },
+            Request {
+                types: ElementTypes::FP8_BF8,
                 ..plain
             },
         ];

@@ -10,23 +10,23 @@
 
 /* ---- elements, by rocBLAS's names of types ---- */
 
-enum { F16 = 150, F32 = 151, F64 = 152, I8 = 160, I32 = 162, BF16 = 168, FP8 = -1, FP8_FNUZ = -2, BF8 = -3 };
+enum { F16 = 150, F32 = 151, F64 = 152, I8 = 160, I32 = 162, BF16 = 168, FP8 = -1, FP8_FNUZ = -2, BF8 = -3, BF8_FNUZ = -4 };
 
 static size_t size_of(int type) {
     switch (type) {
-    case I8: case FP8: case FP8_FNUZ: case BF8: return 1;
+    case I8: case FP8: case FP8_FNUZ: case BF8: case BF8_FNUZ: return 1;
     case F16: case BF16: return 2;
     case F64: return 8;
     default: return 4;
     }
 }
 
-/* E4M3, which has no infinity. */
-static double eight_bits(uint8_t code, int bias) {
-    int exponent = code >> 3 & 15, fraction = code & 7;
-    double value = exponent ? 8 + fraction : fraction;
-    for (int i = exponent ? exponent : 1; i < bias + 3; i++) value /= 2;
-    for (int i = bias + 3; i < (exponent ? exponent : 1); i++) value *= 2;
+/* E4M3, and E5M2 FNUZ, which have no infinity. */
+static double eight_bits(uint8_t code, int fraction_bits, int bias) {
+    int one = 1 << fraction_bits, exponent = (code & 127) >> fraction_bits, fraction = code & (one - 1);
+    double value = exponent ? one + fraction : fraction;
+    for (int i = exponent ? exponent : 1; i < bias + fraction_bits; i++) value /= 2;
+    for (int i = bias + fraction_bits; i < (exponent ? exponent : 1); i++) value *= 2;
     return code & 128 ? -value : value;
 }
 
@@ -69,8 +69,9 @@ static double get(const void *data, int type, size_t index) {
         memcpy(&v, &bits, 4);
         return v;
     }
-    case FP8: return eight_bits(*(const uint8_t *)at, 7);
-    case FP8_FNUZ: return eight_bits(*(const uint8_t *)at, 8);
+    case FP8: return eight_bits(*(const uint8_t *)at, 3, 7);
+    case FP8_FNUZ: return eight_bits(*(const uint8_t *)at, 3, 8);
+    case BF8_FNUZ: return eight_bits(*(const uint8_t *)at, 2, 16);
     /* E5M2: the upper half of a binary16. */
     case BF8: return from_half((uint16_t)(*(const uint8_t *)at << 8));
     }
@@ -284,8 +285,18 @@ static int element(int hip_data_type) {
     case 28: return FP8;
     case 29: return BF8;
     case 1000: return FP8_FNUZ;
+    case 1001: return BF8_FNUZ;
     }
     return 0;
+}
+
+/* Whether the factors of a product may have these types: the same one, or 8-bit floats in one encoding. */
+static int is_pair(int a, int b) {
+    switch (a) {
+    case FP8: case BF8: return b == FP8 || b == BF8;
+    case FP8_FNUZ: case BF8_FNUZ: return b == FP8_FNUZ || b == BF8_FNUZ;
+    }
+    return a && a == b;
 }
 
 /* The types that sums and scalars of a computation have. */
@@ -301,7 +312,7 @@ static int is_consistent(const Product *product) {
 int hipblasLtMatmulAlgoGetHeuristic(void *handle, Product *product, Layout *a, Layout *b, Layout *c, Layout *d,
                                     Preference *preference, int requested, Heuristic *results, int *count) {
     if (*(uint64_t *)handle != LT_MAGIC || requested < 1 || !preference->workspace) return INVALID_VALUE;
-    if (!is_consistent(product) || !element(a->type) || a->type != b->type || c->type != d->type) return NOT_SUPPORTED;
+    if (!is_consistent(product) || !is_pair(element(a->type), element(b->type)) || c->type != d->type) return NOT_SUPPORTED;
     *count = c->rows != 17;
     if (*count) {
         memset(results, 0, sizeof *results);

@@ -112,7 +112,7 @@ impl Shares {
         let scales_of_a_row = scales_of_a_row(L::ROW_BYTES, I::SCALE_BYTES);
         let scales = (tile.m + tile.n) * scales_of_a_row;
         let (pieces, piece_bytes) = pieces(scales, threads, scales_of_a_row);
-        let is_six_bits = kernel.types.input.bits() == 6;
+        let is_six_bits = kernel.types.a.bits() == 6;
         // Of a row, what is loaded together: of six-bit elements, a line of a panel.
         let row_units = if is_six_bits {
             (LINE_UNITS, LINE_UNITS)
