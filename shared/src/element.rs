@@ -134,6 +134,11 @@ impl ElementType {
         matches!(self, Self::Fp8 | Self::Fp8Fnuz | Self::Bf8 | Self::Bf8Fnuz)
     }
 
+    /// Whether it is in the encoding of gfx942 («finite, NaN, unsigned zero»).
+    pub const fn is_fnuz(self) -> bool {
+        matches!(self, Self::Fp8Fnuz | Self::Bf8Fnuz)
+    }
+
     /// The same in the encoding of gfx942, for 8-bit floats without a scale.
     #[must_use]
     pub const fn fnuz(self) -> Self {

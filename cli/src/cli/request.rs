@@ -30,8 +30,8 @@ impl TypeOption {
 /// All of a product except its types and extents.
 #[derive(Debug, Args)]
 pub(crate) struct ProductOptions {
-    /// Type of C and of the bias, if it is not the default of --type: f32 for f16 and bf16; f16 or bf16 for fp8, bf8,
-    /// mxfp8, mxbf8 and two of them; fp8 for fp8 and mxfp8, bf8 for bf8 and mxbf8, then with a bias of f32.
+    /// Type of C and of the bias, if it is not the default of --type: f32 for f16 and bf16; f16 or bf16 for 8-bit
+    /// floats; fp8 for fp8 and mxfp8, bf8 for bf8 and mxbf8, then with a bias of f32.
     #[arg(long, value_name = "TYPE", value_parser = output_type)]
     output_type: Option<ElementType>,
     /// Layout of A and B in memory: N is row-major, T column-major [default: NN; NT for types with scales or
@@ -93,9 +93,7 @@ impl ProductOptions {
             output_scale: self.output_scale,
             types: match self.output_type {
                 // In the GPU's encoding.
-                Some(output) if types.a.is_float8() && types.fnuz() == types => {
-                    types.with_output(output.fnuz())
-                }
+                Some(output) if types.a.is_fnuz() => types.with_output(output.fnuz()),
                 Some(output) => types.with_output(output),
                 None => types,
             },
@@ -176,9 +174,7 @@ impl FromStr for ElementName {
 
     fn from_str(text: &str) -> Result<Self, String> {
         // The GPU decides the encoding.
-        let all = ElementTypes::ALL
-            .iter()
-            .filter(|types| !types.a.is_float8() || types.fnuz() != **types);
+        let all = ElementTypes::ALL.iter().filter(|types| !types.a.is_fnuz());
         if let Some(types) = all.clone().find(|types| types.name() == text) {
             return Ok(Self(*types));
         }

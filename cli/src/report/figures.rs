@@ -1,5 +1,6 @@
 //! Figures derived from times and counts: rates, shares of the GPU's peak, speed-ups.
 
+use ferrowave_shared::{ElementType, ElementTypes, SCALE_BLOCK};
 use std::collections::BTreeMap;
 
 use super::{
@@ -46,20 +47,16 @@ pub(crate) fn peak(device: &Device, input: &str) -> Option<f64> {
     (peak > 0.0).then_some(peak)
 }
 
-/// Bytes of an element.
-fn bytes(element: &str) -> f64 {
-    match element {
-        "f64" => 8.0,
-        "f16" | "bf16" => 2.0,
-        "i8" | "fp8" | "fp8_fnuz" | "bf8" | "bf8_fnuz" => 1.0,
-        // Both are of 8 bits.
-        "fp8_bf8" | "bf8_fp8" | "fp8_bf8_fnuz" | "bf8_fp8_fnuz" => 1.0,
-        // With a scale for 32 elements.
-        "mxfp8" | "mxbf8" | "mxfp8_mxbf8" | "mxbf8_mxfp8" => 1.0 + 1.0 / 32.0,
-        "mxfp6" | "mxbf6" => 0.75 + 1.0 / 32.0,
-        "mxfp4" => 0.5 + 1.0 / 32.0,
-        _ => 4.0,
-    }
+/// Bytes of an element of A or B of these types, or of C of this one, with its share of a scale.
+fn bytes(name: &str) -> f64 {
+    let named = ElementTypes::ALL.iter().find(|types| types.name() == name);
+    // i32 is a type of C only.
+    let element = named.map_or(ElementType::I32, |types| types.a);
+    let scale = match element.is_scaled() {
+        true => 1.0 / f64::from(SCALE_BLOCK),
+        false => 0.0,
+    };
+    element.bits() as f64 / 8.0 + scale
 }
 
 fn operations(problem: &Product) -> f64 {

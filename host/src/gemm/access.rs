@@ -91,16 +91,15 @@ fn along_k(matrix: &'static str, layout: &Layout, must: Order) -> Result<(), Mis
 }
 
 fn lines_aligned(problem: &Problem) -> Result<(), Misfit> {
-    let input = problem.types().a;
-    let bytes = |elements| {
-        input
-            .counted(elements)
-            .wrapping_mul(input.size_bytes() as u64)
-    };
-    for (leading, stride, layout) in [
-        ("lda", "stride_a", problem.a()),
-        ("ldb", "stride_b", problem.b()),
+    let types = problem.types();
+    for (leading, stride, layout, element) in [
+        ("lda", "stride_a", problem.a(), types.a),
+        ("ldb", "stride_b", problem.b(), types.b),
     ] {
+        let bytes = |elements| {
+            let size = element.size_bytes() as u64;
+            element.counted(elements).wrapping_mul(size)
+        };
         // The leading dimension of a single line, and the stride of a single matrix, are not used. Elements fit in
         // the address space, so values that are used do not overflow; others may wrap around.
         if layout.lines() > 1 {

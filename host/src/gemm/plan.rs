@@ -188,7 +188,6 @@ impl Plan {
         workspace: u64,
     ) -> GemmArguments {
         let types = self.problem.types();
-        let input = types.a;
         let output_bytes = types.output.size_bytes() as u64;
         let bias_bytes = types.bias().size_bytes() as u64;
         let parameters = GemmParameters {
@@ -198,8 +197,8 @@ impl Plan {
         // Offsets do not overflow, as the problem was checked. Sums with invalid addresses may wrap
         // around.
         GemmArguments {
-            a: (addresses.a).wrapping_add(input.bytes(launch.offset_a as u128) as u64),
-            b: (addresses.b).wrapping_add(input.bytes(launch.offset_b as u128) as u64),
+            a: (addresses.a).wrapping_add(types.a.bytes(launch.offset_a as u128) as u64),
+            b: (addresses.b).wrapping_add(types.b.bytes(launch.offset_b as u128) as u64),
             c: addresses.c.wrapping_add(launch.offset_c * output_bytes),
             bias: addresses.bias.wrapping_add(launch.offset_bias * bias_bytes),
             workspace,

@@ -204,7 +204,7 @@ impl Problem {
     /// The parameters of a kernel for the whole problem; `parts` and `order` are set for each launch.
     pub(super) fn parameters(&self) -> GemmParameters {
         let column_major = |layout: &Layout| layout.order == Order::ColumnMajor;
-        // Elements of less than a byte are counted in bytes.
+        // Elements of less than a byte are counted in bytes. Those of A and B have one size.
         let counted = |elements| self.types.a.counted(elements);
         let counted_u32 = |elements: u32| counted(elements.into()) as u32;
         GemmParameters {

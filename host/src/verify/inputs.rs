@@ -128,10 +128,7 @@ impl Inputs {
         for (number, (elements, random)) in elements.into_iter().zip(&mut random).enumerate() {
             let (mantissa, sign) = (mantissas[number], 1 << (types[number].bits() - 1));
             // The FNUZ encodings have no -0: that is their NaN.
-            let zero_signs = match types[number] {
-                ElementType::Fp8Fnuz | ElementType::Bf8Fnuz => 0,
-                _ => sign,
-            };
+            let zero_signs = if types[number].is_fnuz() { 0 } else { sign };
             for offset in 0..elements.len() {
                 if !layouts[number].contains(offset as u64) {
                     continue;
@@ -608,8 +605,7 @@ mod tests {
                 assert!((0.1..0.2).contains(&denormal), "{types:?}: {denormal}");
                 assert!((0.1..0.15).contains(&zero), "{types:?}: {zero}");
                 let negative = share(&|x| x == 0.0 && x.is_sign_negative());
-                let has_negative_zero =
-                    !matches!(types.a, ElementType::Fp8Fnuz | ElementType::Bf8Fnuz);
+                let has_negative_zero = !types.a.is_fnuz();
                 assert_eq!(negative > 0.03, has_negative_zero, "{types:?}: {negative}");
             }
             for offset in (0..a.len()).filter(|&offset| !of_a(offset)) {

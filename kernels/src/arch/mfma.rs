@@ -267,44 +267,36 @@ mod large {
     #[cfg(ferrowave_gpu = "gfx950")]
     scaled_instruction!(f32_32x32x64_mxfp4(i32x4) = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v4i32.v4i32", formats format::E2M1, format::E2M1);
 
-    /// Makes a safe function of `v_mfma_f32_32x32x64_f8f6f4` with these formats of both operands, of 8 bits: `a · b + c`.
+    /// Makes a safe function of `v_mfma_f32_32x32x64_f8f6f4` from that with scales: LLVM selects the form without scales if the
+    /// scales are the constant 0.
     #[cfg(ferrowave_gpu = "gfx950")]
     macro_rules! unscaled_instruction {
-        ($name:ident, $format_a:expr, $format_b:expr) => {
+        ($name:ident, $scaled:ident) => {
             #[inline(always)]
             pub(crate) fn $name(
                 a: core::simd::i32x8,
                 b: core::simd::i32x8,
                 c: [f32; 16],
             ) -> [f32; 16] {
-                unsafe extern "llvm-intrinsic" {
-                    #[link_name = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32"]
-                    fn instruction(
-                        a: core::simd::i32x8,
-                        b: core::simd::i32x8,
-                        c: f32x16,
-                        cbsz: i32,
-                        blgp: i32,
-                        scale_a_byte: i32,
-                        scale_a: i32,
-                        scale_b_byte: i32,
-                        scale_b: i32,
-                    ) -> f32x16;
-                }
-                let c = f32x16::from_array(c);
-                // LLVM selects the form without scales if the scales are the constant 0.
-                // SAFETY: the GPU has the instruction, by the `cfg`.
-                unsafe { instruction(a, b, c, $format_a, $format_b, 0, 0, 0, 0) }.to_array()
+                let a = Scaled {
+                    elements: a,
+                    scale: 0,
+                };
+                let b = Scaled {
+                    elements: b,
+                    scale: 0,
+                };
+                $scaled::<0>(a, b, c)
             }
         };
     }
 
     #[cfg(ferrowave_gpu = "gfx950")]
-    unscaled_instruction!(f32_32x32x64_fp8_fp8, format::E4M3, format::E4M3);
+    unscaled_instruction!(f32_32x32x64_fp8_fp8, f32_32x32x64_mxfp8);
     #[cfg(ferrowave_gpu = "gfx950")]
-    unscaled_instruction!(f32_32x32x64_fp8_bf8, format::E4M3, format::E5M2);
+    unscaled_instruction!(f32_32x32x64_fp8_bf8, f32_32x32x64_mxfp8_mxbf8);
     #[cfg(ferrowave_gpu = "gfx950")]
-    unscaled_instruction!(f32_32x32x64_bf8_fp8, format::E5M2, format::E4M3);
+    unscaled_instruction!(f32_32x32x64_bf8_fp8, f32_32x32x64_mxbf8_mxfp8);
     #[cfg(ferrowave_gpu = "gfx950")]
-    unscaled_instruction!(f32_32x32x64_bf8_bf8, format::E5M2, format::E5M2);
+    unscaled_instruction!(f32_32x32x64_bf8_bf8, f32_32x32x64_mxbf8);
 }
