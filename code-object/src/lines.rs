@@ -3,13 +3,14 @@
 use std::{
     borrow::Cow,
     fmt,
+    io::Read,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use addr2line::Context;
 use object::{
-    LittleEndian as LE,
-    read::elf::{FileHeader as _, SectionHeader as _},
+    LittleEndian as LE, elf,
+    read::elf::{CompressionHeader as _, FileHeader as _, SectionHeader as _},
 };
 
 use crate::{MAX_IMAGE_BYTES, code_object::parse_header};
@@ -44,7 +45,7 @@ impl fmt::Display for SourceLocation {
 
 /// The line tables of a code object.
 ///
-/// If they are missing, malformed or compressed (`-gz`), there are no locations; reports then give addresses only.
+/// If they are missing or malformed, there are no locations; reports then give addresses only.
 pub struct LineTables {
     // A mutex because addr2line caches in cells; `None` if the DWARF cannot be indexed.
     context: Mutex<Option<Context<Reader>>>,
@@ -118,13 +119,26 @@ pub(crate) fn dwarf(bytes: &[u8]) -> Option<gimli::Dwarf<Reader>> {
     Some(sections.ok()?.borrow(reader))
 }
 
-/// The contents of a debug section, if it exists and is not compressed.
+/// The contents of a debug section, decompressed if the compiler or the linker has compressed it (`-gz`).
 fn section(bytes: &[u8], name: &str) -> Option<Arc<[u8]>> {
     let header = parse_header(bytes).ok()?;
     let sections = header.sections(LE, bytes).ok()?;
     let (_, section) = sections.section_by_name(LE, name.as_bytes())?;
-    if section.sh_flags(LE).0 & object::elf::SHF_COMPRESSED.0 != 0 {
+    let data = section.data(LE, bytes).ok()?;
+    let Some((compression, offset, _)) = section.compression(LE, bytes).ok()? else {
+        return Some(data.into());
+    };
+    let packed = data.get((offset - section.sh_offset(LE)) as usize..)?;
+    let length = compression.ch_size(LE);
+    if length > MAX_IMAGE_BYTES {
         return None;
     }
-    Some(section.data(LE, bytes).ok()?.into())
+    let unpacking: Box<dyn Read> = match compression.ch_type(LE) {
+        elf::ELFCOMPRESS_ZLIB => Box::new(flate2::read::ZlibDecoder::new(packed)),
+        elf::ELFCOMPRESS_ZSTD => Box::new(ruzstd::decoding::StreamingDecoder::new(packed).ok()?),
+        _ => return None,
+    };
+    let mut unpacked = Vec::new();
+    unpacking.take(length).read_to_end(&mut unpacked).ok()?;
+    (unpacked.len() as u64 == length).then(|| unpacked.into())
 }

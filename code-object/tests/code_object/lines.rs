@@ -1,20 +1,26 @@
 //! Source lines, from hand-written line tables.
 
+use std::{fs, process::Command};
+
 use ferrowave_code_object::CodeObject;
 use ferrowave_gpu::Gpu;
 
-use crate::support::{Kernel, assembled};
+use object::{Object as _, ObjectSection as _};
+
+use crate::support::{Kernel, assembled, toolchain};
+
+/// A kernel with line tables.
+fn with_lines(code: &str) -> Vec<u8> {
+    let text = ".file 1 \"/src\" \"probe.s\"\n".to_owned()
+        + &Kernel::new(Gpu::Gfx90a).code(code).text()
+        + "\n.section .debug_abbrev,\"\",@progbits\n.byte 1,17,0,16,23,3,8,0,0,0\n"
+        + ".section .debug_info,\"\",@progbits\n.long .Lend_info-.Lstart_info\n.Lstart_info:\n.short 4\n.long .debug_abbrev\n.byte 8\n.byte 1\n.long .debug_line\n.asciz \"probe.s\"\n.Lend_info:\n";
+    assembled(Gpu::Gfx90a, &text)
+}
 
 #[test]
 fn line_tables_lead_to_the_source() {
-    let text = ".file 1 \"/src\" \"probe.s\"\n".to_owned()
-        + &Kernel::new(Gpu::Gfx90a)
-            .code(".loc 1 7 3\ns_nop 0\n.loc 1 9 5\ns_nop 1\ns_endpgm")
-            .text();
-    let with_lines = text.clone()
-        + "\n.section .debug_abbrev,\"\",@progbits\n.byte 1,17,0,16,23,3,8,0,0,0\n"
-        + ".section .debug_info,\"\",@progbits\n.long .Lend_info-.Lstart_info\n.Lstart_info:\n.short 4\n.long .debug_abbrev\n.byte 8\n.byte 1\n.long .debug_line\n.asciz \"probe.s\"\n.Lend_info:\n";
-    let bytes = assembled(Gpu::Gfx90a, &with_lines).into();
+    let bytes = with_lines(".loc 1 7 3\ns_nop 0\n.loc 1 9 5\ns_nop 1\ns_endpgm").into();
     let object = CodeObject::parse_shared(bytes).expect("parses");
     let start = object.kernels()[0].code.start;
     let line = |offset| {
@@ -51,4 +57,53 @@ fn line_tables_lead_to_the_source() {
         None
     );
     assert_eq!(object.lines().frames(u64::MAX), []);
+}
+
+/// Sections that the compiler or `llvm-objcopy` has compressed.
+#[test]
+fn line_tables_may_be_compressed() {
+    let lines: String = (1..=400)
+        .map(|line| format!(".loc 1 {line} {}\ns_nop 0\n", line % 7))
+        .collect();
+    let plain = with_lines(&(lines + "s_endpgm"));
+    let start = CodeObject::parse(&plain).expect("parses").kernels()[0]
+        .code
+        .start;
+    let line = |bytes: &[u8], offset| {
+        let object = CodeObject::parse(bytes).expect("parses");
+        object.lines().location(start + offset)?.line
+    };
+    for method in ["zlib", "zstd"] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let file = dir.path().join("object");
+        fs::write(&file, &plain).expect("writes");
+        let status = Command::new(toolchain().llvm_objcopy())
+            .arg(format!("--compress-debug-sections={method}"))
+            .arg(&file)
+            .status();
+        assert!(status.expect("runs").success());
+        let packed = fs::read(&file).expect("reads");
+        assert_ne!(packed, plain);
+        for number in [0, 9, 399] {
+            assert_eq!(
+                line(&packed, 4 * number),
+                Some(number as u32 + 1),
+                "{method}"
+            );
+        }
+        // The header of a compressed section has its method, then its length.
+        let object = object::File::parse(&*packed).expect("an ELF file");
+        let section = object.section_by_name(".debug_line").expect("lines");
+        let (at, size) = section.file_range().expect("bytes");
+        for (place, byte) in [
+            (0, 77),
+            (8, 1),
+            (15, 1),
+            (size - 9, !packed[(at + size - 9) as usize]),
+        ] {
+            let mut broken = packed.clone();
+            broken[(at + place) as usize] = byte;
+            assert_eq!(line(&broken, 0), None, "{method}, byte {place}");
+        }
+    }
 }
