@@ -80,7 +80,10 @@ pub(crate) fn code_objects(
     let mut files = Vec::new();
     for embedded in build.embed_or_exit("kernels", policy) {
         if without_lines {
-            strip(&toolchain, &embedded.path)?;
+            objcopy(&toolchain, "--strip-debug", &embedded.path)?;
+        } else if cfg!(not(feature = "compressed")) {
+            // Half of the file. With the feature the whole of it is compressed, and better.
+            objcopy(&toolchain, "--compress-debug-sections=zlib", &embedded.path)?;
         }
         files.push((embedded.built.gpu, embedded.path));
     }
@@ -90,18 +93,18 @@ pub(crate) fn code_objects(
     })
 }
 
-/// Removes the source lines. A build without them might have other machine code.
-fn strip(toolchain: &Toolchain, file: &Path) -> Result<(), String> {
+/// Changes the debug information. A build without it might have other machine code.
+fn objcopy(toolchain: &Toolchain, change: &str, file: &Path) -> Result<(), String> {
     let program = toolchain.llvm_objcopy();
     let status = Command::new(&program)
-        .arg("--strip-debug")
+        .arg(change)
         .arg(file)
         .status()
         .map_err(|error| format!("{}: {error}", program.display()))?;
     match status.success() {
         true => Ok(()),
         false => Err(format!(
-            "{} --strip-debug {}: {status}",
+            "{} {change} {}: {status}",
             program.display(),
             file.display()
         )),
