@@ -3,8 +3,8 @@
 use ferrowave::{
     embedded,
     gemm::{
-        Gemm, GemmError, GroupError, Machine, Operands, Operation, Order, Problem, Request, Source,
-        Target, choose_for_group,
+        Gemm, GemmError, GroupError, InputBuffers, Machine, Operands, Operation, Order, Problem,
+        Request, Source, Target, choose_for_group,
     },
     hip::{Context, Device, DeviceBuffer, DeviceSelector},
     verify::{Inputs, cases, verify},
@@ -28,7 +28,7 @@ struct Member {
     problem: Problem,
     inputs: Inputs,
     lead: usize,
-    buffers: [DeviceBuffer<u8>; 3],
+    buffers: InputBuffers,
     c: DeviceBuffer<u8>,
 }
 
@@ -36,14 +36,14 @@ impl Member {
     fn new(gemm: &Gemm, request: Request, lead: usize, seed: u64) -> Self {
         let problem = request.check().unwrap();
         let inputs = Inputs::random(&problem, seed).unwrap();
-        let upload = |elements: &ferrowave::verify::Elements| {
-            let size = elements.element().size_bytes();
-            let bytes = [&vec![0; lead * size], elements.bytes()].concat();
-            gemm.context().upload(&bytes).unwrap()
-        };
+        let c = [
+            &vec![0; lead * problem.types().output.size_bytes()],
+            inputs.c.bytes(),
+        ]
+        .concat();
         Self {
-            buffers: [&inputs.a, &inputs.b, &inputs.bias].map(upload),
-            c: upload(&inputs.c),
+            buffers: inputs.upload(gemm.context(), lead).unwrap(),
+            c: gemm.context().upload(&c).unwrap(),
             problem,
             inputs,
             lead,
@@ -52,14 +52,8 @@ impl Member {
 
     fn product(&mut self) -> (Problem, Operands<'_>) {
         let types = self.problem.types();
-        let [a, b, bias] = &self.buffers;
-        let operands = Operands::new(
-            Source::of_bytes(a, types.a).skip(self.lead),
-            Source::of_bytes(b, types.b).skip(self.lead),
-            Target::of_bytes(&mut self.c, types.output).skip(self.lead),
-        )
-        .with_bias(Source::of_bytes(bias, types.bias()).skip(self.lead));
-        (self.problem, operands)
+        let c = Target::of_bytes(&mut self.c, types.output).skip(self.lead);
+        (self.problem, self.buffers.operands(types, c))
     }
 
     fn check(&self, what: &str) {
@@ -215,7 +209,7 @@ fn what_is_no_group_is_refused() {
         ..base
     };
     let mut member = Member::new(&gemm, problem, 0, 1);
-    let [a, b, _] = &member.buffers;
+    let InputBuffers { a, b, .. } = &member.buffers;
     let f16 = ElementType::F16;
     let operands = Operands::new(
         Source::of_bytes(a, f16),

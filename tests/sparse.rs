@@ -220,19 +220,5 @@ fn what_does_not_fit_is_refused() {
             run(&dense.check().unwrap(), Some(512)).unwrap_err(),
             "indices are given, but A is not sparse"
         );
-        let group = gemm.run_group(vec![(
-            problem,
-            Operands::new(
-                Source::of_bytes(&a, ElementType::I8),
-                Source::of_bytes(&b, ElementType::I8),
-                Target::of_bytes(&mut bytes(60), ElementType::I32),
-            )
-            .with_indices(&bytes(512)),
-        )]);
-        let error = group.unwrap_err().to_string();
-        assert!(
-            error.starts_with("no kernel computes groups of sparse_i8 on gfx9"),
-            "{error}"
-        );
     }
 }

@@ -149,6 +149,8 @@ pub struct GroupMember {
     pub distance_amax: u64,
     /// The distance of the epilogue's input, likewise.
     pub distance_input: u64,
+    /// The distances of the scales of A and B, or of the indices of a sparse A, likewise.
+    pub scales: ScaleParameters,
 }
 
 /// The largest extent and leading dimension: a tile that starts below it ends below 2³².
@@ -179,7 +181,7 @@ mod tests {
         assert_eq!(offset_of!(GemmParameters, output_scale), 96);
         assert_eq!(size_of::<GemmParameters>(), 104);
         assert_eq!(offset_of!(GroupMember, distance_bias), 104);
-        assert_eq!(size_of::<GroupMember>(), 128);
+        assert_eq!(size_of::<GroupMember>(), 144);
         assert_eq!(align_of::<GemmArguments>(), 8);
         assert_eq!(offset_of!(ScaledGemmArguments, scale_a), 160);
         assert_eq!(offset_of!(ScaledGemmArguments, scales), 176);

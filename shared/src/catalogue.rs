@@ -285,7 +285,7 @@ impl Kernel {
     /// Whether it computes [groups](crate::Options::is_group), several products of different extents in one launch. A group's
     /// members take the place of split-K's workspace.
     pub const fn computes_groups(&self) -> bool {
-        matches!(self.reduction, Reduction::SplitK) && !self.types.is_sparse
+        matches!(self.reduction, Reduction::SplitK)
     }
 
     /// Whether it is chosen by its cost. Of the kernels that access element by element, the first steps of the ladder, only one

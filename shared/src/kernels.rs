@@ -38,7 +38,6 @@ macro_rules! for_each_kernel {
                 gemm_mfma_wide_fp8_fnuz: WIDE, FP8_FNUZ, ["gfx942"];
                 gemm_mfma_wide_fp8: WIDE, FP8, ["gfx950"];
                 gemm_mfma_wide_mxfp8: WIDE, MXFP8, ["gfx950"];
-                gemm_mfma_wide_mxbf8: WIDE, MXBF8, ["gfx950"];
                 gemm_mfma_wide_mxfp4: WIDE, MXFP4, ["gfx950"];
                 gemm_mfma_wide_f64: WIDE, F64, ["gfx90a", "gfx942", "gfx950"];
                 gemm_mfma_swizzled_f32: SWIZZLED, F32, ["gfx908", "gfx90a", "gfx942", "gfx950"];
@@ -49,9 +48,6 @@ macro_rules! for_each_kernel {
                 gemm_mfma_swizzled_fp8_fnuz: SWIZZLED, FP8_FNUZ, ["gfx942"];
                 gemm_mfma_swizzled_fp8: SWIZZLED, FP8, ["gfx950"];
                 gemm_mfma_swizzled_mxfp8: SWIZZLED, MXFP8, ["gfx950"];
-                gemm_mfma_swizzled_mxbf8: SWIZZLED, MXBF8, ["gfx950"];
-                gemm_mfma_swizzled_mxfp8_mxbf8: SWIZZLED, MXFP8_MXBF8, ["gfx950"];
-                gemm_mfma_swizzled_mxbf8_mxfp8: SWIZZLED, MXBF8_MXFP8, ["gfx950"];
                 gemm_mfma_swizzled_mxfp4: SWIZZLED, MXFP4, ["gfx950"];
                 gemm_mfma_swizzled_f64: SWIZZLED, F64, ["gfx90a", "gfx942", "gfx950"];
                 gemm_mfma_direct_to_lds_f32: DIRECT_TO_LDS, F32, ["gfx950"];
@@ -157,6 +153,11 @@ macro_rules! for_each_kernel {
                 gemm_split_k_64x64_bf8: SPLIT_K_64X64_LINES, BF8, ["gfx950"];
                 gemm_split_k_64x64_fp8_bf8: SPLIT_K_64X64_LINES, FP8_BF8, ["gfx950"];
                 gemm_split_k_64x64_bf8_fp8: SPLIT_K_64X64_LINES, BF8_FP8, ["gfx950"];
+                gemm_split_k_64x64_mxfp8: SPLIT_K_64X64_LINES, MXFP8, ["gfx950"];
+                gemm_split_k_64x64_mxbf8: SPLIT_K_64X64_LINES, MXBF8, ["gfx950"];
+                gemm_split_k_64x64_mxfp8_mxbf8: SPLIT_K_64X64_LINES, MXFP8_MXBF8, ["gfx950"];
+                gemm_split_k_64x64_mxbf8_mxfp8: SPLIT_K_64X64_LINES, MXBF8_MXFP8, ["gfx950"];
+                gemm_split_k_64x64_mxfp4: SPLIT_K_64X64_LINES, MXFP4, ["gfx950"];
                 gemm_split_k_64x64_f64: SPLIT_K_64X64, F64, ["gfx90a", "gfx942", "gfx950"];
                 gemm_split_k_32x64_f32: SPLIT_K_32X64, F32, ["gfx908", "gfx90a", "gfx942", "gfx950"];
                 gemm_split_k_32x64_f16: SPLIT_K_32X64, F16, ["gfx908", "gfx90a", "gfx942", "gfx950"];

@@ -11,19 +11,19 @@
 
 use ferrowave_shared::{
     CATALOGUE, ElementType, ElementTypes, GemmArguments, GemmParameters, GroupMember, Kernel,
-    catalogue::Access, workspace,
+    ScaleParameters, catalogue::Access, workspace,
 };
 use thiserror::Error;
 
 use super::{
     machine::Machine,
     operands::{Addresses, OperandError, Operands},
-    plan::{Plan, PlanError},
+    plan::{Plan, PlanError, kernel_arguments},
     problem::Problem,
     tiles::GROUP_LOG,
     tuned::Table,
 };
-use crate::hip::Device;
+use crate::hip::{Arguments, Device};
 
 /// Why products can't be a group.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -259,8 +259,8 @@ impl GroupPlan {
     }
 
     /// The arguments of a launch of some of the members, which are in device memory at `address`.
-    pub(super) const fn arguments(&self, first: &GroupMember, address: u64) -> GemmArguments {
-        GemmArguments {
+    pub(super) fn arguments(&self, first: &GroupMember, address: u64) -> Arguments {
+        let gemm = GemmArguments {
             a: self.first.a,
             b: self.first.b,
             c: self.first.c,
@@ -269,7 +269,8 @@ impl GroupPlan {
             amax: self.first.amax,
             input: self.first.input,
             parameters: first.parameters,
-        }
+        };
+        kernel_arguments(self.kernel.types, gemm, &self.first, first.scales)
     }
 }
 
@@ -299,5 +300,9 @@ fn member(
         distance_bias: elements(addresses.bias, first.bias, types.bias()),
         distance_amax: elements(addresses.amax, first.amax, types.accumulator),
         distance_input: elements(addresses.input, first.input, types.bias()),
+        scales: ScaleParameters {
+            stride_a: addresses.scale_a.wrapping_sub(first.scale_a),
+            stride_b: addresses.scale_b.wrapping_sub(first.scale_b),
+        },
     }
 }

@@ -17,7 +17,7 @@ use super::{
     winners::Winners,
     workspace::WorkspaceBuffer,
 };
-use crate::hip::{self, Arguments, BufferError, Context, Event, LaunchConfig, Module, Stream};
+use crate::hip::{self, BufferError, Context, Event, LaunchConfig, Module, Stream};
 
 /// The kernels of one code object, loaded on a device and ready to run.
 #[derive(Debug)]
@@ -218,9 +218,7 @@ impl Gemm {
                 // SAFETY: the matrices have the length of the problems' layouts, live until the stream is synchronized, and
                 // are on this device; each C is borrowed mutably. There is a member for each workgroup along z. Block and
                 // LDS are those of the catalogue's row, for which the device crate is compiled.
-                unsafe {
-                    kernel.launch(&self.stream, &config, &Arguments::from_struct(&arguments))
-                }?;
+                unsafe { kernel.launch(&self.stream, &config, &arguments) }?;
             }
             Ok(self.end.record(&self.stream)?)
         };

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::hip::Arguments;
 use ferrowave_shared::{
-    Bias, ElementTypes, GemmArguments, GemmParameters, GpuSet, Grid, Kernel, ScaledGemmArguments,
-    TileOrder, Workspace, catalogue::Reduction, workspace,
+    Bias, ElementTypes, GemmArguments, GemmParameters, GpuSet, Grid, Kernel, ScaleParameters,
+    ScaledGemmArguments, TileOrder, Workspace, catalogue::Reduction, workspace,
 };
 use thiserror::Error;
 
@@ -208,7 +208,7 @@ impl Plan {
         }
     }
 
-    /// The same as a kernel takes them: with the scales or indices, if the types have them.
+    /// The same as a kernel takes them.
     pub fn kernel_arguments(
         &self,
         launch: &Launch,
@@ -216,15 +216,13 @@ impl Plan {
         workspace: u64,
     ) -> Arguments {
         let gemm = self.arguments(launch, addresses, workspace);
-        if self.problem.types().block() == 1 {
-            return Arguments::from_struct(&gemm);
-        }
-        Arguments::from_struct(&ScaledGemmArguments {
-            gemm,
+        let addresses = Addresses {
             scale_a: addresses.scale_a.wrapping_add(launch.offset_scale_a),
             scale_b: addresses.scale_b.wrapping_add(launch.offset_scale_b),
-            scales: self.problem.scale_parameters(),
-        })
+            ..*addresses
+        };
+        let scales = self.problem.scale_parameters();
+        kernel_arguments(self.problem.types(), gemm, &addresses, scales)
     }
 
     fn launch(&self, batches: Part, rows: Part, columns: Part) -> Launch {
@@ -293,6 +291,24 @@ impl Plan {
             workspace: launch_split::workspace_of(kernel, slots_of, parts, batches.length),
         }
     }
+}
+
+/// Arguments as a kernel takes them: with the scales or indices, if the types have them.
+pub(super) fn kernel_arguments(
+    types: ElementTypes,
+    gemm: GemmArguments,
+    addresses: &Addresses,
+    scales: ScaleParameters,
+) -> Arguments {
+    if types.block() == 1 {
+        return Arguments::from_struct(&gemm);
+    }
+    Arguments::from_struct(&ScaledGemmArguments {
+        gemm,
+        scale_a: addresses.scale_a,
+        scale_b: addresses.scale_b,
+        scales,
+    })
 }
 
 /// The size of the workspace of a plan's launches.

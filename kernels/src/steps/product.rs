@@ -148,20 +148,22 @@ impl<A: Copy, C: Stored> Product<A, C> {
         let is_group = kernel.computes_groups() && parameters.options.is_group();
         // Before the branch: behind it, they would be waited for once more.
         at_once(kernel, &pointers, &parameters);
-        let (parameters, batch, distance_bias, distance_amax, distance_input) = if is_group {
+        let (parameters, scales, batch, distance_bias, distance_amax, distance_input) = if is_group
+        {
             let group = pointers.workspace.cast::<GroupMember>();
             // SAFETY: a group has a member for each workgroup along z.
             let member = unsafe { group.add(workgroup.z as usize).read() };
             at_once(kernel, &pointers, &member.parameters);
             (
                 member.parameters,
+                member.scales,
                 1,
                 member.distance_bias as usize,
                 member.distance_amax as usize,
                 member.distance_input as usize,
             )
         } else {
-            (parameters, workgroup.z, 0, 0, 0)
+            (parameters, scales, workgroup.z, 0, 0, 0)
         };
         let Pointers {
             a,
@@ -191,8 +193,8 @@ impl<A: Copy, C: Stored> Product<A, C> {
                     c: c.wrapping_add(skip.wrapping_mul(parameters.stride_c as usize)),
                     amax: amax.wrapping_add(distance_amax),
                     input: input.wrapping_add(skipped_input),
-                    scale_a: scale_a.wrapping_add(skip * scales.stride_a as usize),
-                    scale_b: scale_b.wrapping_add(skip * scales.stride_b as usize),
+                    scale_a: scale_a.wrapping_add(skip.wrapping_mul(scales.stride_a as usize)),
+                    scale_b: scale_b.wrapping_add(skip.wrapping_mul(scales.stride_b as usize)),
                     ..pointers
                 };
                 (pointers, skipped_input)
