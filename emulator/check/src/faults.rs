@@ -18,7 +18,11 @@ pub(super) fn outside(
         Some(_) => Kind::UseAfterFree,
         None => Kind::OutOfBounds,
     };
-    let what = format!("{} {}", verb(write), bytes_text(bytes));
+    let constant = match write && memory.reach(address).is_constant() {
+        true => " of the code object's constants",
+        false => "",
+    };
+    let what = format!("{} {}{constant}", verb(write), bytes_text(bytes));
     (kind, Access::Global { address, bytes }, what)
 }
 

@@ -1,5 +1,5 @@
-//! Global memory: accesses past an allocation but within its last page or block, uninitialized bytes, addresses that the
-//! hardware silently changes, and atomic operations that do nothing.
+//! Global memory: accesses past an allocation but within its last page or block, writes to a code object's constants,
+//! uninitialized bytes, addresses that the hardware silently changes, and atomic operations that do nothing.
 
 use std::sync::Arc;
 
@@ -121,7 +121,7 @@ impl Memory {
             if reach.is_left_by(start, end, may_be_widened) {
                 reach = memory.reach(start);
             }
-            reach.is_left_by(start, end, may_be_widened)
+            reach.is_left_by(start, end, may_be_widened) || observed.write && reach.is_constant()
         };
         let bytes = u64::from(observed.bytes);
         let first = match observed.scalar {

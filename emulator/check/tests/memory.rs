@@ -55,6 +55,47 @@ fn accesses_past_the_end() {
     assert_eq!(findings[0].wave.lanes.len(), 64);
 }
 
+/// ROCr's loader copies constants to memory that kernels may write.
+#[test]
+fn writes_to_constants_are_reported_and_done() {
+    let body = format!(
+        "{OFFSET}  s_getpc_b64 s[8:9]
+  s_add_u32 s8, s8, table@rel32@lo+4
+  s_addc_u32 s9, s9, table@rel32@hi+12
+  global_store_dword v1, v1, s[8:9]
+  s_waitcnt vmcnt(0)
+  global_load_dword v2, v1, s[8:9]
+  s_waitcnt vmcnt(0)
+  global_store_dword v1, v2, s[4:5]
+  .section .rodata.table,\"a\",@progbits
+  .p2align 6
+table:
+  .fill 64, 4, 7
+  .text
+"
+    );
+    let kernel = Small::new(Gpu::Gfx90a, &body);
+    nothing(&kernel, RACES);
+    let findings = kernel.found(&MEMORY.into());
+    let line = "global_store_dword v1, v1, s[8:9]".to_owned();
+    assert_eq!(names(&findings), [("out-of-bounds", line)]);
+    let text = findings[0].to_string();
+    let what = "lanes 0 to 63, each writes 4 bytes of the code object's constants";
+    assert!(text.contains(what), "{text}");
+    let (outcome, results) = kernel.run(|kernel, config| {
+        let buffer = u64::from_le_bytes(*config.kernarg.as_chunks::<8>().0.first().expect("two"));
+        let checked = ferrowave_check::launch(kernel, config, &RACES.into());
+        let mut bytes = [0; 256];
+        kernel.memory().read(buffer, &mut bytes).expect("inside");
+        (checked.expect("it starts").outcome, bytes)
+    });
+    assert!(outcome.is_ok(), "{outcome:?}");
+    let expected: Vec<u8> = (0..64_u32)
+        .flat_map(|lane| (4 * lane).to_le_bytes())
+        .collect();
+    assert_eq!(results[..], expected);
+}
+
 /// Which floating-point atomic operations do nothing on fine-grained memory: ROCm's documentation, «Hardware atomics
 /// operation support».
 #[test]

@@ -4,8 +4,8 @@
 use std::{ffi::c_int, fs::File, io, ops::Range, sync::Arc};
 
 use super::{
-    Allocation, AllocationInfo, AllocationKind, DeviceMemory, MemoryError, Reach, block::Block,
-    host, os,
+    Allocation, AllocationInfo, AllocationKind, DeviceMemory, MemoryError, Reach, Writes,
+    block::Block, host, os,
 };
 
 /// Physical memory of a device. It exists until it is dropped here, in other processes, and nowhere mapped.
@@ -227,10 +227,14 @@ impl DeviceMemory {
                 kind: AllocationKind::Mapped,
                 fine_grained: false,
             };
+            let writes = match part.writable {
+                true => Writes::Allowed,
+                false => Writes::Refused,
+            };
             let allocation = Allocation {
                 block: Arc::new(block),
                 info,
-                reaches: Reach::parts(&info, &[(0, bytes, part.writable)]),
+                reaches: Reach::parts(&info, &[(0, bytes, writes)]),
                 written: None,
                 code: None,
                 group: None,

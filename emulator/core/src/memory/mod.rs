@@ -31,6 +31,7 @@ pub use mapping::{Addresses, Mapped, Physical, Shared};
 pub use peers::Group;
 use peers::Peers;
 pub use reach::Reach;
+pub(crate) use reach::Writes;
 pub use reservation::Reservation;
 pub use snapshot::Snapshot;
 pub use view::View;
@@ -60,7 +61,7 @@ pub enum AllocationKind {
     Host,
     /// `hipHostRegister`: the program's own memory.
     Registered,
-    /// A loaded code object: its segments state what is writable.
+    /// A loaded code object: kernels may write all of it but its code.
     CodeObject,
     /// Arguments and the dispatch packet of a launch.
     Launch,
@@ -314,12 +315,12 @@ impl DeviceMemory {
         })
     }
 
-    /// Allocates zeroed memory for a code object. `segments` are offsets, lengths, and whether they are writable.
+    /// Allocates zeroed memory for a code object. `segments` are offsets, lengths, and whether kernels may write them.
     pub(crate) fn allocate_image(
         &self,
         bytes: usize,
         alignment: usize,
-        segments: &[(usize, usize, bool)],
+        segments: &[(usize, usize, Writes)],
     ) -> Result<u64, MemoryError> {
         self.allocate_with(bytes, alignment, AllocationKind::CodeObject, |info, _| {
             Reach::parts(info, segments)
@@ -789,7 +790,7 @@ mod tests {
     fn alignment_is_kept_and_red_zones_with_it() {
         let memory = DeviceMemory::new(1 << 30);
         for alignment in [256, 4096, 1 << 16, 1 << 21] {
-            let base = memory.allocate_image(100, alignment, &[(0, 100, true)]);
+            let base = memory.allocate_image(100, alignment, &[(0, 100, Writes::Allowed)]);
             let base = base.unwrap();
             assert_eq!(base % alignment as u64, 0);
             memory.write(base, &[7; 100]).unwrap();

@@ -23,6 +23,18 @@ pub struct Reach {
     /// The end of the allocation.
     allocated: u64,
     fine_grained: bool,
+    /// Checks report writes.
+    constant: bool,
+}
+
+/// Whether kernels may write a part of an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writes {
+    Allowed,
+    /// Constants of a code object. ROCr's loader copies all segments to memory that kernels may write, and hashcat clears a
+    /// `__constant__` variable in a kernel.
+    Reported,
+    Refused,
 }
 
 impl Reach {
@@ -39,6 +51,7 @@ impl Reach {
         writable_end: 0,
         allocated: 0,
         fine_grained: false,
+        constant: false,
     };
 
     /// The range of a whole allocation.
@@ -50,6 +63,7 @@ impl Reach {
             writable_end: end,
             allocated: info.end(),
             fine_grained: info.fine_grained,
+            constant: false,
         }
     }
 
@@ -80,21 +94,26 @@ impl Reach {
             writable_end: if writable { end } else { 0 },
             allocated: end,
             fine_grained: true,
+            constant: false,
         }
     }
 
-    /// The ranges of parts of an allocation: offset, length, and whether they are writable. Each goes to the end of its
+    /// The ranges of parts of an allocation: offset, length, and whether kernels may write them. Each goes to the end of its
     /// last page, or to the start of the next part.
-    pub(super) fn parts(info: &AllocationInfo, parts: &[(usize, usize, bool)]) -> Vec<Reach> {
+    pub(super) fn parts(info: &AllocationInfo, parts: &[(usize, usize, Writes)]) -> Vec<Reach> {
         let mut reaches: Vec<Reach> = parts
             .iter()
-            .map(|&(offset, length, writable)| {
+            .map(|&(offset, length, writes)| {
                 let start = offset.min(info.bytes);
                 let bytes = start.saturating_add(length).min(info.bytes);
                 let part = Reach::of(&AllocationInfo { bytes, ..*info });
                 Reach {
                     base: info.base + start as u64,
-                    writable_end: if writable { part.writable_end } else { 0 },
+                    writable_end: match writes {
+                        Writes::Refused => 0,
+                        Writes::Allowed | Writes::Reported => part.writable_end,
+                    },
+                    constant: writes == Writes::Reported,
                     ..part
                 }
             })
@@ -135,6 +154,11 @@ impl Reach {
         start >= self.base && end <= self.end_for(write) && start < end
     }
 
+    /// Whether checks report writes: it is a constant part of a code object.
+    pub const fn is_constant(&self) -> bool {
+        self.constant
+    }
+
     /// Whether checks report an allowed access: one that leaves the allocation, unless it is a scalar load that the
     /// compiler may have widened. LLVM widens a load if the added bytes lie in the same aligned block as the needed
     /// ones (`SITargetLowering::widenLoad` and `AMDGPUTargetLowering::WidenOrSplitVectorLoad`; the longest load has 64
@@ -170,7 +194,7 @@ mod tests {
             end: 0x1_0000_0200,
             writable_end: 0x1_0000_0180,
             allocated: 0x1_0000_0180,
-            fine_grained: false,
+            ..Reach::NOTHING
         };
         assert_eq!(reach.offsets(0x1_0000_0000, 4, false), Some((0x100, 0x1fc)));
         assert_eq!(reach.offsets(0x1_0000_0180, 4, false), Some((0, 0x7c)));
@@ -189,7 +213,7 @@ mod tests {
             end: 0x3_0000_0000,
             writable_end: 0x3_0000_0000,
             allocated: 0x3_0000_0000,
-            fine_grained: false,
+            ..Reach::NOTHING
         };
         assert_eq!(large.offsets(0, 16, true), Some((0x100, u32::MAX)));
         assert_eq!(Reach::NOTHING.offsets(0, 1, false), None);
@@ -202,7 +226,7 @@ mod tests {
             end: 0x1100,
             writable_end: 0x1100,
             allocated: 0x100 + 76,
-            fine_grained: false,
+            ..Reach::NOTHING
         };
         let leaves =
             |from: u64, to: u64, widened| reach.is_left_by(0x100 + from, 0x100 + to, widened);

@@ -131,7 +131,7 @@ impl fmt::Debug for View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{AllocationKind, BLOCK_BYTES, DeviceMemory, PADDING, PAGE_BYTES};
+    use crate::memory::{AllocationKind, BLOCK_BYTES, DeviceMemory, PADDING, PAGE_BYTES, Writes};
 
     /// How many bytes from an address on can be read, and written.
     fn spans(view: &View, address: u64) -> [u64; 2] {
@@ -222,13 +222,14 @@ mod tests {
     fn parts_of_an_image_go_to_the_end_of_their_page() {
         let memory = DeviceMemory::new(1 << 20);
         let segments = [
-            (0, 0x100, false),
-            (0x200, 0x10, true),
-            (0x1800, 0x900, false),
+            (0, 0x100, Writes::Reported),
+            (0x200, 0x10, Writes::Allowed),
+            (0x1800, 0x900, Writes::Refused),
         ];
         let base = memory.allocate_image(0x2100, 4096, &segments).unwrap();
         let view = memory.view();
-        assert_eq!(spans(&view, base), [0x200, 0]);
+        assert_eq!(spans(&view, base), [0x200; 2]);
+        assert!(view.reach(base).is_constant() && !view.reach(base + 0x200).is_constant());
         assert_eq!(spans(&view, base + 0x200), [0xe00; 2]);
         assert_eq!(spans(&view, base + 0x1000), [0, 0]);
         assert_eq!(spans(&view, base + 0x1800), [0x1800, 0]);

@@ -16,7 +16,7 @@ use ferrowave_gpu::{Gpu, GpuLimits};
 use crate::exec::{
     self, Code, CodeMemory, Formatter, MatrixSettingError, MatrixSums, SimdLevel, Unsupported,
 };
-use crate::memory::{CodePlace, DeviceMemory, MemoryError};
+use crate::memory::{CodePlace, DeviceMemory, MemoryError, Writes};
 
 /// The largest supported alignment of an image in bytes: segments are aligned to pages.
 const MAX_ALIGNMENT: u64 = 1 << 21;
@@ -117,7 +117,16 @@ impl Program {
         let segments: Vec<_> = object
             .segments()
             .iter()
-            .map(|s| (s.address as usize, s.memory_size as usize, s.writable))
+            .map(|segment| {
+                let writes = match (segment.executable, segment.writable) {
+                    // It is decoded once.
+                    (true, _) => Writes::Refused,
+                    (false, true) => Writes::Allowed,
+                    (false, false) => Writes::Reported,
+                };
+                let (address, size) = (segment.address, segment.memory_size);
+                (address as usize, size as usize, writes)
+            })
             .collect();
         // The image is aligned to `MAX_ALIGNMENT` at most, even if the file asks for more.
         let alignment = (object.image_align().min(MAX_ALIGNMENT) as usize).next_power_of_two();
