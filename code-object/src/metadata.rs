@@ -237,6 +237,18 @@ text_enum! {
     }
 }
 
+impl KernelMetadata {
+    /// The end of the last argument that a caller passes, in the kernarg segment.
+    pub fn explicit_bytes(&self) -> usize {
+        let explicit = self
+            .args
+            .iter()
+            .filter(|argument| !argument.value_kind.is_hidden());
+        let ends = explicit.map(|argument| (argument.offset + argument.size) as usize);
+        ends.max().unwrap_or(0)
+    }
+}
+
 impl Metadata {
     /// Parses one `NT_AMDGPU_METADATA` note (MessagePack) of a code object for `gpu`.
     ///

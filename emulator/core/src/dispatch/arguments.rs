@@ -168,13 +168,7 @@ fn write_grid_sync(bytes: &mut [u8], config: &LaunchConfig<'_>) {
 /// The kernarg segment: the caller's arguments, and the hidden ones that the metadata lists.
 pub(super) fn kernarg(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<Vec<u8>, LaunchError> {
     let metadata = &kernel.description().metadata;
-    let explicit = metadata
-        .args
-        .iter()
-        .filter(|argument| !argument.value_kind.is_hidden())
-        .map(|argument| (argument.offset + argument.size) as usize)
-        .max()
-        .unwrap_or(0);
+    let explicit = metadata.explicit_bytes();
     if config.kernarg.is_empty() && explicit > 0 {
         return Err(LaunchError::NoArguments {
             kernel: kernel.name().to_owned(),

@@ -92,7 +92,7 @@ unsafe fn from_parameters(
 ///
 /// # Safety
 /// `extra` is a list of markers and values that ends with `HIP_LAUNCH_PARAM_END`; the buffer that it names is valid.
-unsafe fn from_extra(extra: *mut *mut c_void) -> Result<Vec<u8>, Failure> {
+unsafe fn from_extra(function: &Function, extra: *mut *mut c_void) -> Result<Vec<u8>, Failure> {
     present(extra, "extra")?;
     let (mut buffer, mut size) = (None, None);
     let mut index = 0;
@@ -120,6 +120,8 @@ unsafe fn from_extra(extra: *mut *mut c_void) -> Result<Vec<u8>, Failure> {
         Some(size) if !is_absent(size) => unsafe { size.cast::<usize>().read_unaligned() },
         _ => return Err(Failure::value("extra does not state the buffer's size")),
     };
+    // CLR reads no more than the arguments. Quadrants passes a size of 32 bits, with other bits behind it.
+    let size = size.min(function.kernel.description().metadata.explicit_bytes());
     match buffer {
         _ if size == 0 => Ok(Vec::new()),
         Some(buffer) if !buffer.is_null() => {
@@ -276,7 +278,7 @@ impl Launch {
             // SAFETY: guaranteed by the caller.
             (false, true) => unsafe { from_parameters(&function, parameters) }?,
             // SAFETY: guaranteed by the caller.
-            (true, false) => unsafe { from_extra(extra) }?,
+            (true, false) => unsafe { from_extra(&function, extra) }?,
             (false, false) => {
                 return Err(Failure::value(
                     "both kernelParams and extra hold arguments; one must be null",

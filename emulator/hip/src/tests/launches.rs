@@ -300,6 +300,10 @@ fn arguments_that_make_no_sense_are_refused() {
         "no arguments, but `add` takes 20 bytes of them",
     );
     assert_eq!(contents(data, 64), [0; 64]);
+    // A size of 32 bits with other bits behind it: no more than the arguments are read.
+    let mut huge = 0x1234_5678_0000_0000 | bytes;
+    let mut extra = [pointer_mark, buffer, size_mark, (&raw mut huge).cast(), end];
+    succeeds(launch.run_with(null.cast(), extra.as_mut_ptr()));
 }
 
 #[test]
