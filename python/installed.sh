@@ -19,7 +19,7 @@ PYTHON
 for library in libamdhip64.so libamdhip64.so.{5,6,7} libhiprtc.so.6; do
     ferrowave exec --quiet --gpu gfx90a,gfx942 -- python query.py "$library" | grep -q '^2 AMD Instinct MI210 (gfx90a, emulated'
 done
-ferrowave exec --quiet --gpu gfx950 -- python -c 'import ctypes; ctypes.CDLL("librocm_smi64.so.1")'
+ferrowave exec --quiet --gpu gfx950 -- python -c 'import ctypes; ctypes.CDLL("librocm_smi64.so.1"); assert ctypes.CDLL("libhsa-runtime64.so").hsa_init() == 0'
 (
     eval "$(ferrowave env --gpu gfx908)"
     python query.py libamdhip64.so.6 | grep -q '^1 AMD Instinct MI100'

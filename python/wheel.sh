@@ -20,7 +20,7 @@ export FERROWAVE_KERNEL_LINES=0
 # The system's libgcc_s needs its newer glibc; the one where the wheel runs does not.
 export RUSTFLAGS="-Clink-arg=-L$out/sysroot -Clink-arg=-B$out/sysroot -Clink-arg=-Wl,--allow-shlib-undefined"
 cargo build --release --target "$target" --target-dir "$out" -p ferrowave-cli -p cargo-gpu-amdgpu -p ferrowave-libamdhip64 \
-    -p ferrowave-librocm-smi64 -p ferrowave-python --features ferrowave/compressed
+    -p ferrowave-librocm-smi64 -p ferrowave-libhsa-runtime64 -p ferrowave-python --features ferrowave/compressed
 unset RUSTFLAGS
 built=$out/$target/release
 
@@ -32,7 +32,7 @@ cp -r python/ferrowave "$stage"
 rm -rf "$stage/ferrowave/__pycache__"
 cp "$built/lib_native.so" "$stage/ferrowave/_native.abi3.so"
 cp "$built"/{ferrowave,cargo-gpu-amdgpu} "$data/scripts"
-cp "$built"/{libamdhip64.so,librocm_smi64.so} "$data/data/lib/ferrowave"
+cp "$built"/{libamdhip64.so,librocm_smi64.so,libhsa_runtime64.so} "$data/data/lib/ferrowave"
 cp LICENSE-* "$info/licenses"
 printf '[pytest11]\nferrowave = ferrowave.pytest_plugin\n' > "$info/entry_points.txt"
 printf 'Wheel-Version: 1.0\nGenerator: ferrowave\nRoot-Is-Purelib: false\nTag: cp310-abi3-manylinux_2_28_x86_64\n' > "$info/WHEEL"

@@ -56,7 +56,7 @@ impl Installed {
             &installed.path(bin).join("ferrowave"),
         );
         link(
-            &built::library(),
+            &built::library("libamdhip64.so"),
             &installed.path(bin).join("libamdhip64.so"),
         );
         installed

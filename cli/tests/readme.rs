@@ -51,7 +51,7 @@ fn commands_run() {
                     .unwrap()
                     .contains(&target),
                 None => [
-                    "cargo build --release -p ferrowave-libamdhip64 -p ferrowave-librocm-smi64",
+                    "cargo build --release -p ferrowave-libamdhip64 -p ferrowave-librocm-smi64 -p ferrowave-libhsa-runtime64",
                     // `tests/real_programs/browser.sh` runs it.
                     "python3 browser/serve.py target/browser",
                 ]

@@ -538,7 +538,7 @@ fn a_library_runs_where_the_emulator_is_hips_library() {
     let note = "rocBLAS and hipBLASLt are left out: libamdhip64.so is not there";
     assert!(text(&output.stdout).contains(note), "{output:?}");
 
-    fs::copy(built::library(), path("libamdhip64.so")).unwrap();
+    fs::copy(built::library("libamdhip64.so"), path("libamdhip64.so")).unwrap();
     let source = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../host/src/vendor/tests/blas.c"

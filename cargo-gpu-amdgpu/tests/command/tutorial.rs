@@ -51,7 +51,7 @@ fn command_in(dir: &Path, words: &[&str]) -> Command {
     command
         .env("CARGO_BUILD_BUILD_DIR", tmp("host build"))
         .env("FERROWAVE_CACHE", tmp("cache"))
-        .env(EMULATOR, library());
+        .env(EMULATOR, library("libamdhip64.so"));
     command
 }
 

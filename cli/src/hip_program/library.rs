@@ -13,8 +13,6 @@ use ferrowave_launch::{HIP_LIBRARY as HIP, library_places};
 
 use crate::{child::path_of_this_program, cli::Failure};
 
-const SMI: &str = "librocm_smi64.so";
-
 /// The names of HIP's library. ROCm 5, 6 and 7 have a soname each. ROCm 6 and 7 also have the functions that compile at run
 /// time in a library of their own.
 pub(crate) const HIP_NAMES: [&str; 7] = [
@@ -26,7 +24,19 @@ pub(crate) const HIP_NAMES: [&str; 7] = [
     "libhiprtc.so.6",
     "libhiprtc.so.7",
 ];
-const SMI_NAMES: [&str; 3] = [SMI, "librocm_smi64.so.1", "librocm_smi64.so.7"];
+/// The files of the other libraries, and their names. Programs that are linked with `libhsa-runtime64.so.1` need functions of it
+/// that the emulator lacks; others open the first name.
+const OTHERS: [(&str, &[&str]); 2] = [
+    (
+        "librocm_smi64.so",
+        &[
+            "librocm_smi64.so",
+            "librocm_smi64.so.1",
+            "librocm_smi64.so.7",
+        ],
+    ),
+    ("libhsa_runtime64.so", &["libhsa-runtime64.so"]),
+];
 
 /// The emulator as a shared library.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +63,7 @@ impl Library {
             let places: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
             Failure::failed(format!(
                 "{HIP} is not there; it is looked for in {}. In a checkout, `cargo build --release -p \
-                 ferrowave-libamdhip64 -p ferrowave-librocm-smi64` builds it",
+                 ferrowave-libamdhip64 -p ferrowave-librocm-smi64 -p ferrowave-libhsa-runtime64` builds it",
                 places.join(" and ")
             ))
         })?;
@@ -80,12 +90,14 @@ impl Library {
         for name in HIP_NAMES {
             link(&self.file, &self.folder.join(name))?;
         }
-        // The second library is optional.
-        let smi = place.join(SMI);
-        for name in SMI_NAMES {
-            match smi.is_file() {
-                true => link(&smi, &self.folder.join(name))?,
-                false => drop(fs::remove_file(self.folder.join(name))),
+        // The other libraries are optional.
+        for (file, names) in OTHERS {
+            let file = place.join(file);
+            for name in names {
+                match file.is_file() {
+                    true => link(&file, &self.folder.join(name))?,
+                    false => drop(fs::remove_file(self.folder.join(name))),
+                }
             }
         }
         Ok(())

@@ -110,7 +110,10 @@ impl Rocm {
             .args(["-shared", "-fPIC"])
             .arg(format!("-Wl,-soname,{soname}"))
             .arg(format!("-DFUNCTIONS=\"{}\"", list.display()))
-            .arg(format!("-DEMULATOR=\"{}\"", built::library().display()))
+            .arg(format!(
+                "-DEMULATOR=\"{}\"",
+                built::library("libamdhip64.so").display()
+            ))
             .args([format!("-DROCM={number}"), format!("-DVERSION={hip}")]);
         for (name, offset) in [
             ("NAME", offset_of!(hipDeviceProp_tR0600, name)),

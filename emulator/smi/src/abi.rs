@@ -1,29 +1,11 @@
 //! Statuses and structures of ROCm 6.4's `rocm_smi.h` (`rocm_smi` 7.6.0).
 
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 
-/// What a call returns: `rsmi_status_t`.
-#[repr(transparent)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status(pub u32);
-
-macro_rules! statuses {
-    ($($(#[$meta:meta])* $constant:ident = $number:literal, $name:literal: $meaning:literal;)*) => {
-        impl Status {
-            $(#[doc = concat!($meaning, ".")] pub const $constant: Status = Status($number);)*
-
-            /// Its name and meaning; `None` if the header has no such status.
-            pub fn text(self) -> Option<&'static CStr> {
-                $(if self.0 == $number {
-                    return CStr::from_bytes_with_nul(concat!($name, ": ", $meaning, "\0").as_bytes()).ok();
-                })*
-                None
-            }
-        }
-    };
-}
+use crate::statuses::statuses;
 
 statuses! {
+    /// What a call returns: `rsmi_status_t`.
     SUCCESS = 0, "RSMI_STATUS_SUCCESS": "the call succeeded";
     INVALID_ARGS = 1, "RSMI_STATUS_INVALID_ARGS": "an argument is null, names no device or is invalid";
     NOT_SUPPORTED = 2, "RSMI_STATUS_NOT_SUPPORTED": "this device does not support the function";

@@ -11,6 +11,7 @@
 
 pub mod abi;
 mod state;
+mod statuses;
 pub mod unsupported;
 
 use std::ffi::c_char;

@@ -1,12 +1,14 @@
 //! Uses the library as rocBLAS's programs do. The environment determines the devices, so that each test sets it and
 //! runs this program again with the single test [`in_a_process_of_its_own`].
 
+#[path = "../../hip/lib/tests/built/mod.rs"]
+mod built;
+
 use std::{
     collections::BTreeSet,
     env,
     ffi::{CStr, c_char, c_int},
     fs, mem,
-    path::PathBuf,
     process::{Command, Output},
     ptr,
 };
@@ -226,27 +228,9 @@ fn statuses_and_versions_need_no_devices() {
     assert_eq!((version.major, version.minor), (7, 6));
 }
 
-/// The newest library beside this test or in a neighbouring folder. Cargo does not tell where it puts the library.
-fn library() -> PathBuf {
-    let test = env::current_exe().expect("the test has a path");
-    let newest = test.ancestors().skip(1).find_map(|folder| {
-        let here = fs::read_dir(folder).into_iter().flatten().flatten();
-        let inside = here.map(|entry| entry.path().join("out"));
-        [folder.to_owned()]
-            .into_iter()
-            .chain(inside)
-            .filter_map(|folder| {
-                let path = folder.join("librocm_smi64.so");
-                Some((path.metadata().and_then(|data| data.modified()).ok()?, path))
-            })
-            .max()
-    });
-    newest.expect("cargo builds the library with its tests").1
-}
-
 #[test]
 fn it_exports_what_rocm_exports() {
-    let bytes = fs::read(library()).expect("the library is there");
+    let bytes = fs::read(built::library("librocm_smi64.so")).expect("the library is there");
     let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).expect("it is an ELF file");
     let exported: BTreeSet<_> = file
         .dynamic_symbols()

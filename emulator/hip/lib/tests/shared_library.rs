@@ -19,6 +19,8 @@ use object::{Endianness, Object, ObjectSymbol, read::elf::ElfFile64};
 
 /// The device that the child opens.
 const SELECTOR_VARIABLE: &str = "FERROWAVE_TEST_SELECTOR";
+/// The library's file.
+const NAME: &str = "libamdhip64.so";
 /// Precedes each line of the child's answer.
 const ANSWER: &str = "answer: ";
 
@@ -88,7 +90,7 @@ fn the_program_runs_to_its_end() {
 
 #[test]
 fn the_library_does_what_the_emulator_in_process_does() {
-    let path = library();
+    let path = library(NAME);
     for gpu in ["gfx908", "gfx90a", "gfx942", "gfx950"] {
         let emulator = format!("emulator:{gpu}");
         let loaded = Child::new("hip:0")
@@ -116,14 +118,14 @@ fn it_is_found_by_each_of_its_names() {
     for name in ["libamdhip64.so", "libamdhip64.so.6", "libamdhip64.so.7"] {
         let directory = env::temp_dir().join(format!("ferrowave-{}-{name}", std::process::id()));
         fs::create_dir_all(&directory).expect("a directory");
-        symlink(library(), directory.join(name)).expect("a link");
+        symlink(library(NAME), directory.join(name)).expect("a link");
         let answer = Child::new("auto")
             .with("LD_LIBRARY_PATH", &directory)
             .answer();
         fs::remove_dir_all(&directory).expect("the directory goes");
         // The file that a link leads to is named if it has the link's name, perhaps with more of the version.
         let through = match name {
-            built::NAME => library().display().to_string(),
+            NAME => library(NAME).display().to_string(),
             other => other.to_owned(),
         };
         assert_eq!(
@@ -139,7 +141,7 @@ fn it_is_found_by_each_of_its_names() {
 #[test]
 fn the_variable_may_list_devices() {
     let second = |selector| {
-        let child = Child::new(selector).with(LIBRARY_VARIABLE, library());
+        let child = Child::new(selector).with(LIBRARY_VARIABLE, library(NAME));
         child
             .with(DEVICE_VARIABLE, "emulator:gfx942,emulator:gfx908")
             .answer()
@@ -154,7 +156,7 @@ fn the_variable_may_list_devices() {
 
 #[test]
 fn a_device_that_the_emulator_has_not_is_said_and_not_replaced() {
-    let child = Child::new("hip:0").with(LIBRARY_VARIABLE, library());
+    let child = Child::new("hip:0").with(LIBRARY_VARIABLE, library(NAME));
     assert_eq!(
         child.with(DEVICE_VARIABLE, "emulator:gfx1030").answer(),
         [
@@ -211,7 +213,7 @@ macro_rules! plain_names {
 
 #[test]
 fn it_exports_the_table_and_nothing_else() {
-    let bytes = fs::read(library()).expect("the library is there");
+    let bytes = fs::read(library(NAME)).expect("the library is there");
     let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).expect("it is an ELF file");
     let exported: BTreeSet<_> = file
         .dynamic_symbols()
@@ -254,7 +256,7 @@ fn listed_versions() -> Vec<(&'static str, Vec<&'static str>)> {
 #[test]
 #[cfg_attr(not(symbol_versions), ignore = "only LLD gives versions")]
 fn symbols_have_the_versions_of_rocm() {
-    let bytes = fs::read(library()).expect("the library is there");
+    let bytes = fs::read(library(NAME)).expect("the library is there");
     let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).expect("it is an ELF file");
     let versions = file
         .elf_section_table()
@@ -297,7 +299,7 @@ fn rocms_library_exports_no_other_names_and_versions() {
     };
     let rocm = of(Path::new(&path));
     assert!(rocm.len() > 400, "{}", rocm.len());
-    let ours = of(&library());
+    let ours = of(&library(NAME));
     let missing: Vec<_> = rocm.difference(&ours).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
@@ -390,7 +392,7 @@ fn a_program_that_was_linked_to_rocm_runs_without_complaint() {
         "stub.c",
     ]);
     compile(&["program.c", "-o", "program", "-L.", "-lamdhip64"]);
-    symlink(library(), directory.join("ours/libamdhip64.so.6")).expect("a link");
+    symlink(library(NAME), directory.join("ours/libamdhip64.so.6")).expect("a link");
     let output = Command::new(directory.join("program"))
         .env("LD_LIBRARY_PATH", directory.join("ours"))
         .env("LD_BIND_NOW", "1")

@@ -1,0 +1,1 @@
+../hip/lib/soname.rs

@@ -1,0 +1,1 @@
+../../smi/src/statuses.rs
