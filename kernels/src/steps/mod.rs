@@ -200,8 +200,17 @@ macro_rules! of_part {
         $item
     };
     ($types:ident $item:item) => {
-        #[cfg(not(ferrowave_part = "0"))]
-        $item
+        if_sparse! {
+            $types
+            {
+                #[cfg(not(ferrowave_part = "1"))]
+                $item
+            }
+            {
+                #[cfg(not(ferrowave_part = "0"))]
+                $item
+            }
+        }
     };
 }
 
