@@ -28,11 +28,15 @@ const BASE: u32 = 0;
 const NEAR: u32 = 2;
 /// `HSA_AGENT_FEATURE_KERNEL_DISPATCH`.
 const KERNEL_DISPATCH: u32 = 1;
-/// `HSA_DEVICE_TYPE_CPU` and `HSA_DEVICE_TYPE_GPU`.
-const CPU_AND_GPU: [u32; 2] = [0, 1];
+/// `HSA_DEVICE_TYPE_CPU`.
+const CPU: u32 = 0;
+/// `HSA_DEVICE_TYPE_GPU`.
+const GPU: u32 = 1;
 /// The largest grid in each direction, and in all.
 const GRID_MAX: u32 = u32::MAX;
-/// The version of HSA that the runtime implements.
+/// Barriers of some waves of a workgroup («fbarriers»), as ROCr counts them.
+const FBARRIERS: u32 = 32;
+/// The version of HSA that ROCr implements.
 const VERSION: (u16, u16) = (1, 1);
 
 /// Begins the use of the library. Calls are counted; each needs its own [`hsa_shut_down`].
@@ -150,7 +154,7 @@ unsafe fn cpu_info(attribute: u32, to: Value) -> Result<(), Status> {
             agent::FEATURE | agent::QUEUES_MAX | agent::NODE | agent::DRIVER_NODE_ID => {
                 to.set(0_u32);
             }
-            agent::DEVICE => to.set(CPU_AND_GPU[0]),
+            agent::DEVICE => to.set(CPU),
             agent::MACHINE_MODEL => to.set(LARGE),
             agent::PROFILE => to.set(BASE),
             _ => return Err(Status::INVALID_ARGUMENT),
@@ -175,7 +179,7 @@ unsafe fn gpu_info(gpu: &Gpu, attribute: u32, to: Value) -> Result<(), Status> {
             agent::QUEUES_MAX => to.set(0_u32),
             // The CPU has number 0.
             agent::NODE | agent::DRIVER_NODE_ID => to.set(gpu.ordinal + 1),
-            agent::DEVICE => to.set(CPU_AND_GPU[1]),
+            agent::DEVICE => to.set(GPU),
             agent::ISA => to.set(Isa(gpu.agent().0)),
             agent::EXTENSIONS => to.set([0_u8; 128]),
             agent::VERSION_MAJOR => to.set(VERSION.0),
@@ -200,7 +204,7 @@ unsafe fn gpu_info(gpu: &Gpu, attribute: u32, to: Value) -> Result<(), Status> {
             agent::WORKGROUP_MAX_SIZE => to.set(limits.max_workgroup_size),
             agent::GRID_MAX_DIM => to.set([GRID_MAX; 3]),
             agent::GRID_MAX_SIZE => to.set(GRID_MAX),
-            agent::FBARRIER_MAX_SIZE => to.set(32_u32),
+            agent::FBARRIER_MAX_SIZE => to.set(FBARRIERS),
             _ => return Err(Status::INVALID_ARGUMENT),
         }
     }
@@ -278,7 +282,7 @@ pub unsafe extern "C" fn hsa_isa_get_info_alt(isa: Isa, attribute: u32, to: *mut
                 isa::WORKGROUP_MAX_SIZE => to.set(limits.max_workgroup_size),
                 isa::GRID_MAX_DIM => to.set([GRID_MAX; 3]),
                 isa::GRID_MAX_SIZE => to.set(u64::from(GRID_MAX)),
-                isa::FBARRIER_MAX_SIZE => to.set(32_u32),
+                isa::FBARRIER_MAX_SIZE => to.set(FBARRIERS),
                 _ => return Err(Status::INVALID_ARGUMENT),
             }
         }
