@@ -220,5 +220,17 @@ fn what_does_not_fit_is_refused() {
             run(&dense.check().unwrap(), Some(512)).unwrap_err(),
             "indices are given, but A is not sparse"
         );
+        let group = gemm.run_group(vec![(
+            problem,
+            Operands::new(
+                Source::of_bytes(&a, ElementType::I8),
+                Source::of_bytes(&b, ElementType::I8),
+                Target::of_bytes(&mut bytes(60), ElementType::I32),
+            ),
+        )]);
+        assert_eq!(
+            group.unwrap_err().to_string(),
+            "product 0 of the group: A is sparse, with indices of 512 bytes, but none are given"
+        );
     }
 }

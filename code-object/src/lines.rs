@@ -112,15 +112,18 @@ impl LineTables {
 
 /// The debug information of the code object in `bytes`. Missing sections are empty.
 pub(crate) fn dwarf(bytes: &[u8]) -> Option<gimli::Dwarf<Reader>> {
+    // A small file may claim large sections.
+    let mut left = MAX_IMAGE_BYTES;
     let sections = gimli::DwarfSections::load(|id| {
-        Ok::<_, gimli::Error>(section(bytes, id.name()).unwrap_or_default())
+        Ok::<_, gimli::Error>(section(bytes, id.name(), &mut left).unwrap_or_default())
     });
     let reader = |bytes: &Arc<[u8]>| Reader::new(Arc::clone(bytes), gimli::LittleEndian);
     Some(sections.ok()?.borrow(reader))
 }
 
-/// The contents of a debug section, decompressed if the compiler or the linker has compressed it (`-gz`).
-fn section(bytes: &[u8], name: &str) -> Option<Arc<[u8]>> {
+/// The contents of a debug section, decompressed if the compiler or the linker has compressed it (`-gz`). At most `left` bytes
+/// are decompressed, and counted.
+fn section(bytes: &[u8], name: &str, left: &mut u64) -> Option<Arc<[u8]>> {
     let header = parse_header(bytes).ok()?;
     let sections = header.sections(LE, bytes).ok()?;
     let (_, section) = sections.section_by_name(LE, name.as_bytes())?;
@@ -130,9 +133,7 @@ fn section(bytes: &[u8], name: &str) -> Option<Arc<[u8]>> {
     };
     let packed = data.get((offset - section.sh_offset(LE)) as usize..)?;
     let length = compression.ch_size(LE);
-    if length > MAX_IMAGE_BYTES {
-        return None;
-    }
+    *left = left.checked_sub(length)?;
     let unpacking: Box<dyn Read> = match compression.ch_type(LE) {
         elf::ELFCOMPRESS_ZLIB => Box::new(flate2::read::ZlibDecoder::new(packed)),
         elf::ELFCOMPRESS_ZSTD => Box::new(ruzstd::decoding::StreamingDecoder::new(packed).ok()?),

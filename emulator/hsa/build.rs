@@ -1,5 +1,5 @@
-//! Gives the library the file name and soname of ROCm's. Cargo allows no hyphen in the name of a library's file, so that
-//! the name under which programs look for it is a link.
+//! Gives the library the soname `libhsa-runtime64.so`, under which programs open it. Cargo allows no hyphen in the name of a
+//! library's file, so the file with this name is a link.
 
 mod soname;
 

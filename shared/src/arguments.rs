@@ -149,7 +149,7 @@ pub struct GroupMember {
     pub distance_amax: u64,
     /// The distance of the epilogue's input, likewise.
     pub distance_input: u64,
-    /// The distances of the scales of A and B, or of the indices of a sparse A, likewise.
+    /// The distances of the scales of A and B, or of the indices of a sparse A, in bytes and modulo 2⁶⁴.
     pub scales: ScaleParameters,
 }
 

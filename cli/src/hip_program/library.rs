@@ -24,8 +24,8 @@ pub(crate) const HIP_NAMES: [&str; 7] = [
     "libhiprtc.so.6",
     "libhiprtc.so.7",
 ];
-/// The files of the other libraries, and their names. Programs that are linked with `libhsa-runtime64.so.1` need functions of it
-/// that the emulator lacks; others open the first name.
+/// The files of the other libraries, and their names. There is no `libhsa-runtime64.so.1`: programs that are linked with it need
+/// functions that the emulator lacks.
 const OTHERS: [(&str, &[&str]); 2] = [
     (
         "librocm_smi64.so",

@@ -4,8 +4,8 @@
 //! `libamdhip64.so` in the same environment, in its order; a GPU's instruction set architecture is the target that HIP reports.
 //!
 //! Functions, attributes and statuses are those of ROCm 6.4's `hsa.h` and `hsa_ext_amd.h`. There are no queues, signals or memory:
-//! kernels are launched by HIP. The library has the name that programs open at run time, and not `libhsa-runtime64.so.1`, with
-//! which programs are linked that need the other functions.
+//! programs launch kernels through HIP. The library has the name that programs open at run time. It does not have the name
+//! `libhsa-runtime64.so.1`: programs that are linked with that name need the other functions.
 
 pub mod abi;
 mod state;
@@ -120,8 +120,8 @@ pub unsafe extern "C" fn hsa_iterate_agents(
     })
 }
 
-/// An attribute of an agent, as `hsa.h` and `hsa_ext_amd.h` define it. Those that depend on queues, caches or measurements are not
-/// supported.
+/// An attribute of an agent, as `hsa.h` and `hsa_ext_amd.h` define it. The largest number of queues is 0. Other attributes of queues,
+/// and those of caches and of measurements, are not supported.
 ///
 /// # Safety
 /// `to` is null or valid for a write of the attribute's type.
@@ -180,7 +180,7 @@ unsafe fn gpu_info(gpu: &Gpu, attribute: u32, to: Value) -> Result<(), Status> {
             // The CPU has number 0.
             agent::NODE | agent::DRIVER_NODE_ID => to.set(gpu.ordinal + 1),
             agent::DEVICE => to.set(GPU),
-            agent::ISA => to.set(Isa(gpu.agent().0)),
+            agent::ISA => to.set(gpu.isa()),
             agent::EXTENSIONS => to.set([0_u8; 128]),
             agent::VERSION_MAJOR => to.set(VERSION.0),
             agent::VERSION_MINOR => to.set(VERSION.1),
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn hsa_agent_iterate_isas(
         let callback = callback.ok_or(Status::INVALID_ARGUMENT)?;
         let Some(gpu) = gpu else { return Ok(()) };
         // SAFETY: as the caller promises.
-        match unsafe { callback(Isa(gpu.agent().0), data) } {
+        match unsafe { callback(gpu.isa(), data) } {
             Status::SUCCESS => Ok(()),
             status => Err(status),
         }
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn hsa_isa_from_name(name: *const c_char, to: *mut Isa) ->
             .find(|gpu| gpu.isa_name().as_bytes() == name);
         let gpu = gpu.ok_or(Status::INVALID_ISA_NAME)?;
         // SAFETY: as the caller promises.
-        unsafe { value(to.cast())?.set(Isa(gpu.agent().0)) };
+        unsafe { value(to.cast())?.set(gpu.isa()) };
         Ok(())
     })
 }
@@ -264,10 +264,8 @@ pub unsafe extern "C" fn hsa_isa_from_name(name: *const c_char, to: *mut Isa) ->
 pub unsafe extern "C" fn hsa_isa_get_info_alt(isa: Isa, attribute: u32, to: *mut c_void) -> Status {
     guarded(|| {
         state::initialized()?;
-        let gpu = gpu_of(Agent(isa.0))
-            .ok()
-            .flatten()
-            .ok_or(Status::INVALID_ISA)?;
+        let gpu = state::gpus().into_iter().find(|gpu| gpu.isa() == isa);
+        let gpu = gpu.ok_or(Status::INVALID_ISA)?;
         let (to, limits) = (value(to)?, GpuLimits::of(gpu.row.gpu));
         // SAFETY: as the caller promises.
         unsafe {

@@ -11,7 +11,7 @@ use ferrowave_gpu::Specifications;
 use ferrowave_hip as hip;
 use ferrowave_hip_abi::{hipDeviceProp_tR0600, hipError_t};
 
-use crate::abi::{Agent, Status};
+use crate::abi::{Agent, Isa, Status};
 
 /// The CPU's handle. Those of GPUs follow.
 pub(crate) const CPU: Agent = Agent(1);
@@ -28,6 +28,11 @@ pub(crate) struct Gpu {
 impl Gpu {
     pub(crate) fn agent(&self) -> Agent {
         Agent(CPU.0 + 1 + u64::from(self.ordinal))
+    }
+
+    /// Its instruction set architecture, with the number of the agent.
+    pub(crate) fn isa(&self) -> Isa {
+        Isa(self.agent().0)
     }
 
     /// The PCI domain and bus.

@@ -31,8 +31,8 @@ pub struct Reach {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writes {
     Allowed,
-    /// Constants of a code object. ROCr's loader copies all segments to memory that kernels may write, and hashcat clears a
-    /// `__constant__` variable in a kernel.
+    /// Allowed, and reported by checks: constants of a code object. ROCr's loader copies all segments to memory that kernels may
+    /// write, and hashcat clears a `__constant__` variable in a kernel.
     Reported,
     Refused,
 }
