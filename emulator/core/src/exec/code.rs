@@ -564,13 +564,13 @@ impl Code {
                 self.target(word)
             });
         let regions = match self.level {
-            SimdLevel::Avx512 => jit::Regions::find(
+            SimdLevel::Avx2 | SimdLevel::Avx512 => jit::Regions::find(
                 first,
                 |number| lines.list.get(number)?.instruction.as_ref().ok(),
                 &mut operations,
                 self.policy,
             ),
-            SimdLevel::Portable | SimdLevel::Avx2 => jit::Regions::default(),
+            SimdLevel::Portable => jit::Regions::default(),
         };
         Ready {
             lines: Arc::clone(lines),

@@ -1,11 +1,11 @@
-//! The JIT's intermediate representation: the values that a region computes, sixteen lanes each.
+//! The JIT's intermediate representation: the values that a region computes, 32 bits per lane.
 
 use std::collections::HashMap;
 
 /// A value's number.
 pub(super) type Id = u32;
 
-/// Sixteen lanes of 32 bits. Only registers and loads depend on what the region changes.
+/// Lanes of 32 bits. Only registers and loads depend on what the region changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Value {
     /// A vector register before the region.

@@ -35,7 +35,7 @@ impl Executable {
     /// Runs the code on a wave. Returns the number of chunks that are done; the others are unchanged.
     ///
     /// # Safety
-    /// The host must have AVX-512 F, BW and DQ.
+    /// The host must have the instructions of the level that the code was assembled for.
     #[inline]
     pub(super) unsafe fn run(
         &self,

@@ -71,8 +71,9 @@ struct Region {
 /// A region's host code.
 #[derive(Debug)]
 struct Translation {
-    /// How many chunks it does.
+    /// How many chunks it does, and their lanes.
     chunks: usize,
+    chunk: usize,
     code: memory::Executable,
     /// Whether it computes with f32.
     is_float: bool,
@@ -180,7 +181,7 @@ impl Regions {
         if translation.reads_lds {
             wave.lds_turn.read();
         }
-        // SAFETY: `Code` was compiled for a level that this computer has, and regions are found for AVX-512 only.
+        // SAFETY: `Code` was compiled for a level that this computer has, and so were its regions.
         let done = unsafe { translation.code.run(wave, context.lds, &context.recent) };
         #[cfg(test)]
         translation.counts[usize::from(done < translation.chunks)].fetch_add(1, Relaxed);
@@ -243,10 +244,12 @@ fn translate(code: &Code, operations: &Operations, region: &Region) -> Option<Tr
         selection.take(index, instruction, operation)?;
     }
     let written = selection.region.finish();
-    let chunks = code.size.chunks;
-    let assembled = assemble::assemble(&selection.region, &written, chunks)?;
+    let lanes = 16 * code.size.chunks;
+    let assembled = assemble::assemble(&selection.region, &written, lanes, code.level)?;
+    let chunk = assembled.lanes;
     Some(Translation {
-        chunks,
+        chunks: lanes / chunk,
+        chunk,
         code: memory::Executable::new(assembled)?,
         is_float: selection.is_float,
         awaits_stores,
@@ -272,7 +275,7 @@ fn rest(
     translation.left.fetch_add(1, Relaxed);
     // No instruction of a region depends on other lanes or reads EXEC. Instructions that write masks write 0 for
     // inactive lanes.
-    let lanes = wave.all_lanes() << (16 * done);
+    let lanes = wave.all_lanes() << (translation.chunk * done);
     let masks: Vec<u64> = translation
         .masks
         .iter()

@@ -70,31 +70,28 @@ fn size(gpu: Gpu) -> Size {
     }
 }
 
-/// Code whose instructions are translated at once, if the host allows it.
-pub(super) fn at_once(gpu: Gpu, words: &[u8]) -> Option<(SimdLevel, Code)> {
-    let policy = Policy::AT_ONCE;
-    let code = || {
-        Code::divided(
-            gpu,
-            SimdLevel::Avx512,
-            size(gpu),
-            0x1000,
-            words,
-            &[],
-            policy,
-        )
-    };
-    let is_available = SimdLevel::Avx512.is_available();
-    is_available.then(|| (SimdLevel::Avx512, code()))
+/// The levels of this computer that have host code.
+fn levels() -> impl Iterator<Item = SimdLevel> {
+    let levels = [SimdLevel::Avx2, SimdLevel::Avx512];
+    levels.into_iter().filter(|level| level.is_available())
+}
+
+/// Code whose instructions are translated at once, for each level.
+pub(super) fn at_once(gpu: Gpu, words: &[u8]) -> impl Iterator<Item = (SimdLevel, Code)> {
+    levels().map(move |level| {
+        let policy = Policy::AT_ONCE;
+        let code = Code::divided(gpu, level, size(gpu), 0x1000, words, &[], policy);
+        (level, code)
+    })
 }
 
 impl Programs {
-    /// `None`, and a message, if host code cannot run.
-    fn new(gpu: Gpu, programs: &[Vec<String>]) -> Option<Self> {
-        if !SimdLevel::Avx512.is_available() {
-            eprintln!("nothing is compared: this computer has no AVX-512");
-            return None;
-        }
+    /// The programs for each level.
+    fn all(gpu: Gpu, programs: &[Vec<String>]) -> impl Iterator<Item = Self> {
+        levels().map(move |level| Self::new(gpu, level, programs))
+    }
+
+    fn new(gpu: Gpu, level: SimdLevel, programs: &[Vec<String>]) -> Self {
         let mut lines = Vec::new();
         let mut starts = Vec::new();
         for program in programs {
@@ -108,15 +105,7 @@ impl Programs {
                 shortest,
                 patience: 0,
             };
-            Code::divided(
-                gpu,
-                SimdLevel::Avx512,
-                size(gpu),
-                0x1000,
-                &words,
-                &[],
-                policy,
-            )
+            Code::divided(gpu, level, size(gpu), 0x1000, &words, &[], policy)
         });
         let memory = DeviceMemory::new(1 << 20);
         let base = memory
@@ -129,13 +118,13 @@ impl Programs {
         memory
             .write(base, &bytes)
             .expect("the allocation is as long");
-        Some(Programs {
+        Programs {
             lanes: GpuLimits::of(gpu).wave_size,
             codes,
             starts,
             memory: memory.view(),
             base,
-        })
+        }
     }
 
     /// Runs a program twice: host code only finds allocations that the workgroup has used before.
@@ -526,105 +515,100 @@ const ROWS: [[Row; 4]; 3] = [
 /// Programs of up to a hundred instructions, which need more values at once than the host has registers.
 #[test]
 fn runs_leave_what_their_instructions_leave() {
-    let Some(programs) = Programs::new(Gpu::Gfx942, &programs(300, 100)) else {
-        return;
-    };
-    for program in 0..programs.starts.len() {
-        for (seed, rows) in (0..).zip(&ROWS) {
-            programs.compare(program, 1000, |base| prepared(seed, rows, base));
+    for programs in Programs::all(Gpu::Gfx942, &programs(300, 100)) {
+        for program in 0..programs.starts.len() {
+            for (seed, rows) in (0..).zip(&ROWS) {
+                programs.compare(program, 1000, |base| prepared(seed, rows, base));
+            }
         }
+        // The other regions ran before their workgroup had used the allocation, or made a NaN.
+        let [whole, _] = programs.counts();
+        assert!(whole > 500, "host code did {whole} runs");
     }
-    // The other regions ran before their workgroup had used the allocation, or made a NaN.
-    let [whole, _] = programs.counts();
-    assert!(whole > 500, "host code did {whole} runs");
 }
 
 /// The same in waves of 32 lanes, with pairs of which one may overwrite what the other reads.
 #[test]
 fn pairs_leave_what_their_instructions_leave() {
     let programs = programs_of(200, 60, rdna_instruction);
-    let Some(programs) = Programs::new(Gpu::Gfx1100, &programs) else {
-        return;
-    };
-    for program in 0..programs.starts.len() {
-        for (seed, rows) in (0..).zip(&ROWS) {
-            programs.compare(program, 1000, |base| prepared(seed, rows, base));
+    for programs in Programs::all(Gpu::Gfx1100, &programs) {
+        for program in 0..programs.starts.len() {
+            for (seed, rows) in (0..).zip(&ROWS) {
+                programs.compare(program, 1000, |base| prepared(seed, rows, base));
+            }
         }
+        let [whole, _] = programs.counts();
+        assert!(whole > 300, "host code did {whole} runs");
     }
-    let [whole, _] = programs.counts();
-    assert!(whole > 300, "host code did {whole} runs");
 }
 
 /// NaN and ∞ in some lanes: host code does the chunks before them and leaves the rest.
 #[test]
 fn lanes_with_nan_are_left_to_the_operations() {
-    let Some(programs) = Programs::new(Gpu::Gfx942, &programs(100, 30)) else {
-        return;
-    };
-    for program in 0..programs.starts.len() {
-        for (seed, lane) in [3, 17, 40, 63].into_iter().enumerate() {
-            programs.compare(program, 1000, |base| {
-                let mut wave = prepared(seed as u64, &ROWS[0], base);
-                let specials = [0x7fc0_1234, 0xffa0_0000, 0x7f80_0000, 0xff80_0000, 1];
-                for register in NUMBERS {
-                    let special = specials[(register as usize + seed) % specials.len()];
-                    wave.lanes_mut(register as u16).as_mut_array()[lane] = special;
-                }
-                wave
-            });
+    for programs in Programs::all(Gpu::Gfx942, &programs(100, 30)) {
+        for program in 0..programs.starts.len() {
+            for (seed, lane) in [3, 17, 40, 63].into_iter().enumerate() {
+                programs.compare(program, 1000, |base| {
+                    let mut wave = prepared(seed as u64, &ROWS[0], base);
+                    let specials = [0x7fc0_1234, 0xffa0_0000, 0x7f80_0000, 0xff80_0000, 1];
+                    for register in NUMBERS {
+                        let special = specials[(register as usize + seed) % specials.len()];
+                        wave.lanes_mut(register as u16).as_mut_array()[lane] = special;
+                    }
+                    wave
+                });
+            }
         }
+        assert!(programs.counts()[1] > 50);
     }
-    assert!(programs.counts()[1] > 50);
 }
 
 /// Faults name the same instruction and lane. Addresses that wrap around to 0 by the offset are no faults.
 #[test]
 fn addresses_outside_are_left_to_the_operations() {
-    let Some(programs) = Programs::new(Gpu::Gfx942, &programs(200, 20)) else {
-        return;
-    };
-    let mut faults = 0;
-    for program in 0..programs.starts.len() {
-        for (lane, address) in [
-            (0, 4096),
-            (21, 4093),
-            (50, 3080),
-            (9, 8189),
-            (34, 8178),
-            (63, 0xffff_fff0),
-        ] {
-            let rows = [Row::But(lane, address); 4];
-            let faulted = programs.compare(program, 1000, |base| prepared(3, &rows, base));
-            faults += u32::from(faulted);
+    for programs in Programs::all(Gpu::Gfx942, &programs(200, 20)) {
+        let mut faults = 0;
+        for program in 0..programs.starts.len() {
+            for (lane, address) in [
+                (0, 4096),
+                (21, 4093),
+                (50, 3080),
+                (9, 8189),
+                (34, 8178),
+                (63, 0xffff_fff0),
+            ] {
+                let rows = [Row::But(lane, address); 4];
+                let faulted = programs.compare(program, 1000, |base| prepared(3, &rows, base));
+                faults += u32::from(faulted);
+            }
         }
+        assert!(faults > 100, "{faults}");
     }
-    assert!(faults > 100, "{faults}");
 }
 
 /// A wave stops when its budget is used up, even inside a region. Inactive lanes and other f32 modes give the same
 /// results as without host code.
 #[test]
 fn budgets_inactive_lanes_and_modes_are_kept() {
-    let Some(programs) = Programs::new(Gpu::Gfx942, &programs(60, 40)) else {
-        return;
-    };
-    for program in 0..programs.starts.len() {
-        for budget in [1, 2, 5, 17] {
-            programs.compare(program, budget, |base| prepared(budget, &ROWS[1], base));
-        }
-        for exec in [0, 1, 0xffff, !0 << 16, 0x5555_5555_5555_5555] {
-            programs.compare(program, 1000, |base| {
-                let mut wave = prepared(5, &ROWS[1], base);
-                wave.exec = exec;
-                wave
-            });
-        }
-        for mode in [0x3c0, 0x3ff, 0x3f5] {
-            programs.compare(program, 1000, |base| {
-                let mut wave = prepared(6, &ROWS[0], base);
-                wave.mode = super::super::Mode::from_bits(mode);
-                wave
-            });
+    for programs in Programs::all(Gpu::Gfx942, &programs(60, 40)) {
+        for program in 0..programs.starts.len() {
+            for budget in [1, 2, 5, 17] {
+                programs.compare(program, budget, |base| prepared(budget, &ROWS[1], base));
+            }
+            for exec in [0, 1, 0xffff, !0 << 16, 0x5555_5555_5555_5555] {
+                programs.compare(program, 1000, |base| {
+                    let mut wave = prepared(5, &ROWS[1], base);
+                    wave.exec = exec;
+                    wave
+                });
+            }
+            for mode in [0x3c0, 0x3ff, 0x3f5] {
+                programs.compare(program, 1000, |base| {
+                    let mut wave = prepared(6, &ROWS[0], base);
+                    wave.mode = super::super::Mode::from_bits(mode);
+                    wave
+                });
+            }
         }
     }
 }

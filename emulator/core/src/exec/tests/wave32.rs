@@ -30,7 +30,7 @@ use ferrowave_isa::{Category, Format, Instruction, Register, Registers, run::Run
 const LOW: u64 = 0xffff_ffff;
 
 fn code(gpu: Gpu, level: SimdLevel, size: Size, text: &[u8]) -> Code {
-    // On AVX-512 each instruction that the JIT knows is a region of its own.
+    // Each instruction that the JIT knows is a region of its own.
     let policy = Policy::AT_ONCE;
     Code::divided(gpu, level, size, CODE, text, &[], policy)
 }

@@ -1,14 +1,14 @@
 //! Where values are: in a host register, on the stack, or where they came from.
 
-use iced_x86::{Code as X, Instruction as Host, MemoryOperand};
+use iced_x86::MemoryOperand;
 
-use super::{Assembler, FILE, HELD, SCALARS, Source, at, spread, zmm};
+use super::{Assembler, FILE, SCALARS, Source, Vectors, at, spread};
 use crate::exec::{
     jit::ir::{Id, Value},
     wave::Lanes,
 };
 
-impl Assembler<'_> {
+impl<V: Vectors> Assembler<'_, V> {
     fn next_use(&self, id: Id) -> usize {
         self.uses[id as usize].last().copied().unwrap_or(usize::MAX)
     }
@@ -20,7 +20,7 @@ impl Assembler<'_> {
                 Some(at(FILE, i64::from(register) * size_of::<Lanes>() as i64))
             }
             Value::Scalar(register) => Some(spread(SCALARS, 4 * i64::from(register))),
-            Value::Constant(value) => Some(self.constant(value)),
+            Value::Constant(value) => Some(self.out.constant(value)),
             Value::Computed(..)
             | Value::Selected(..)
             | Value::SelectedBy(_)
@@ -30,24 +30,6 @@ impl Assembler<'_> {
                 Some(self.stack(slot, 0))
             }
         }
-    }
-
-    /// Copies a value's memory into a host register.
-    pub(super) fn fill(&mut self, register: usize, memory: MemoryOperand) -> Option<()> {
-        if memory.is_broadcast {
-            let mut memory = memory;
-            memory.is_broadcast = false;
-            return self.emit(Host::with2(
-                X::EVEX_Vpbroadcastd_zmm_k1z_xmmm32,
-                zmm(register),
-                memory,
-            ));
-        }
-        self.emit(Host::with2(
-            X::EVEX_Vmovdqa32_zmm_k1z_zmmm512,
-            zmm(register),
-            memory,
-        ))
     }
 
     fn free_register(&self) -> Option<usize> {
@@ -71,7 +53,7 @@ impl Assembler<'_> {
 
     /// Frees the register whose value is needed last.
     fn evict(&mut self, kept: &[usize]) -> Option<usize> {
-        let (register, id) = (0..HELD)
+        let (register, id) = (0..V::HELD)
             .filter(|register| !kept.contains(register))
             .filter_map(|register| Some((register, self.holds[register]?)))
             .max_by_key(|&(_, id)| self.next_use(id))?;
@@ -79,11 +61,7 @@ impl Assembler<'_> {
             let slot = self.take_slot();
             self.slot[id as usize] = Some(slot);
             let memory = self.stack(slot, 0);
-            self.emit(Host::with2(
-                X::EVEX_Vmovdqa32_zmmm512_k1z_zmm,
-                memory,
-                zmm(register),
-            ))?;
+            V::store(&mut self.out, memory, register)?;
         }
         self.place[id as usize] = None;
         self.holds[register] = None;
@@ -97,7 +75,7 @@ impl Assembler<'_> {
         }
         let memory = self.home(id)?;
         let register = self.take(id, kept)?;
-        self.fill(register, memory)?;
+        V::fill(&mut self.out, register, memory)?;
         Some(register)
     }
 
