@@ -205,6 +205,8 @@ pub(super) enum Shape {
     /// A bit field of the first source.
     Extract,
     Insert,
+    /// The low half of the first two sources as 64 bits, shifted right by the third.
+    AlignBits,
 }
 
 /// What a [`Shape::Carry`] does.
@@ -322,6 +324,7 @@ pub(super) fn shape(op: Op) -> Option<Shape> {
         Op::v_add3_u32 => Shape::Twice(Add, Add),
         Op::v_xad_u32 => Shape::Twice(Xor, Add),
         Op::v_or3_b32 => Shape::Twice(Or, Or),
+        Op::v_xor3_b32 => Shape::Twice(Xor, Xor),
         Op::v_and_or_b32 => Shape::Twice(And, Or),
         Op::v_lshl_add_u32 => Shape::ShiftThen(Add),
         Op::v_lshl_or_b32 => Shape::ShiftThen(Or),
@@ -333,6 +336,7 @@ pub(super) fn shape(op: Op) -> Option<Shape> {
         Op::v_lshl_add_u64 => Shape::ShiftAddWide,
         Op::v_bfe_u32 => Shape::Extract,
         Op::v_bfi_b32 => Shape::Insert,
+        Op::v_alignbit_b32 => Shape::AlignBits,
         Op::v_mad_u64_u32 => Shape::MultiplyAddWide,
         Op::v_mul_hi_u32 => Shape::Binary(MulHigh),
         _ => return relation(op).or_else(|| carry(op)),

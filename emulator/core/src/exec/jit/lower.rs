@@ -307,6 +307,15 @@ impl Selection {
                 let field = self.region.binary(ShiftRight, a, first);
                 self.region.binary(And, field, mask)
             }
+            Shape::AlignBits => {
+                let count = self.count(c);
+                let all = self.region.constant(32);
+                let rest = self.region.binary(Sub, all, count);
+                let low = self.region.binary(ShiftRight, b, count);
+                // A shift by 32 leaves nothing.
+                let high = self.region.binary(ShiftLeft, a, rest);
+                self.region.binary(Operator::Or, low, high)
+            }
             Shape::Insert => {
                 // `(a & b) | (!a & c)`, as `c ^ (a & (b ^ c))`.
                 let differing = self.region.binary(Xor, b, c);

@@ -337,6 +337,7 @@ fn instruction(random: &mut Random) -> String {
                 "v_mad_u32_u24",
                 "v_bfe_u32",
                 "v_bfi_b32",
+                "v_alignbit_b32",
             ]);
             format!("{name} {k}, {m}, {i}, {j}")
         }
@@ -444,6 +445,7 @@ fn rdna_instruction(random: &mut Random) -> String {
         6 => format!("global_load_b32 {k}, v62, s[50:51]"),
         7 => format!("ds_load_b32 {k}, {}", vector(random, ADDRESSES)),
         8 => "s_add_u32 s60, s60, s61".to_owned(),
+        9 => format!("v_xor3_b32 {k}, {i}, {j}, {}", vector(random, INTEGERS)),
         _ => {
             // Result registers are an even and an odd one; sources of the same slot are in different banks.
             let first = random.of(0..40);
