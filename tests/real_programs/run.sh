@@ -12,7 +12,7 @@ shopt -s extglob
 cd "$(dirname "$0")"
 
 form=${1:-}
-[ "$form" = sample ] || [ "$form" = full ] || { sed -n '2,9p' "$0" >&2; exit 2; }
+[ "$form" = sample ] || [ "$form" = full ] || { sed -n '2,9p' run.sh >&2; exit 2; }
 shift
 all=
 for script in *.sh; do
