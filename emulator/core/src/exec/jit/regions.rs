@@ -71,8 +71,9 @@ struct Region {
 /// A region's host code.
 #[derive(Debug)]
 struct Translation {
-    /// How many chunks it does, and their lanes.
+    /// How many chunks it does.
     chunks: usize,
+    /// Lanes of a chunk.
     chunk: usize,
     code: memory::Executable,
     /// Whether it computes with f32.
@@ -244,7 +245,7 @@ fn translate(code: &Code, operations: &Operations, region: &Region) -> Option<Tr
         selection.take(index, instruction, operation)?;
     }
     let written = selection.region.finish();
-    let lanes = 16 * code.size.chunks;
+    let lanes = code.lanes() as usize;
     let assembled = assemble::assemble(&selection.region, &written, lanes, code.level)?;
     let chunk = assembled.lanes;
     Some(Translation {

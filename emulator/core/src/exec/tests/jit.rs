@@ -70,8 +70,11 @@ fn size(gpu: Gpu) -> Size {
     }
 }
 
-/// The levels of this computer that have host code.
+/// The levels of this computer that have host code; a message if there is none.
 fn levels() -> impl Iterator<Item = SimdLevel> {
+    if !SimdLevel::Avx2.is_available() {
+        eprintln!("nothing is compared: this computer has no AVX2");
+    }
     let levels = [SimdLevel::Avx2, SimdLevel::Avx512];
     levels.into_iter().filter(|level| level.is_available())
 }

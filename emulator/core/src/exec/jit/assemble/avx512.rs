@@ -328,8 +328,8 @@ impl Vectors for Avx512 {
                     }
                 };
                 out.emit(Host::with2(X::Lea_r64_m, R::R10, at(R::RSP, place)))?;
-                if base == LDS {
-                    out.emit(Host::with2(X::Lea_r64_m, R::R11, at(LDS, offset)))?;
+                if base != R::R11 || offset != 0 {
+                    out.emit(Host::with2(X::Lea_r64_m, R::R11, at(base, offset)))?;
                 }
                 out.jump(X::Call_rel32_64, gather)?;
                 for (result, gathered) in results.iter().zip(GATHERED) {
@@ -338,6 +338,7 @@ impl Vectors for Avx512 {
                     }
                 }
             }
+            // Other host threads store to global memory, but not to LDS.
             (Addresses::Register, [low, high]) if base != LDS => {
                 gather_two(out, base, offset, [*low, *high])?;
             }
